@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSL-1.0
+# What attest's own programs, tests and proofs are compiled with, and no consumer ever sees.
+
+add_library(attest_developer INTERFACE)
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    target_compile_options(
+        attest_developer INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${ATTEST_WERROR}>:-Werror>
+    )
+endif()
+
+# attest_own(<target>): compiled as strict ISO C++20, with the developer's warnings.
+function(attest_own target)
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+    target_link_libraries(${target} PRIVATE attest_developer)
+endfunction()

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// Softmax over the keys, and log-sum-exp.
+#pragma once
+
+#include "attest/elementary/exp.hpp"
+#include "attest/elementary/log.hpp"
+#include "attest/formula/mask.hpp"
+
+namespace attest {
+
+namespace detail {
+
+// All of a row's indices: the vector form of `everything`.
+struct every_index {
+    [[nodiscard]] constexpr bool operator()(std::size_t) const noexcept { return true; }
+};
+
+// One row of a mask.
+template <mask M> struct mask_row {
+    const M& of;
+    std::size_t i;
+    [[nodiscard]] constexpr bool operator()(std::size_t j) const { return of.visible(i, j); }
+};
+
+// The shift m, and whether any index is visible.
+template <class S> struct row_shift {
+    S value{0};
+    bool found = false;
+};
+template <vector_like X, class Visible> [[nodiscard]] constexpr auto shift_of(const X& x, const Visible& visible) {
+    row_shift<scalar_of<X>> m;
+    for (std::size_t j = 0; j < x.length(0); ++j)
+        if (visible(j)) {
+            m.value = m.found ? shift_point(m.value, scalar_of<X>(x(j))) : scalar_of<X>(x(j));
+            m.found = true;
+        }
+    return m;
+}
+
+} // namespace detail
+
+/// a_j = e^{x_j − m} / Σ_l e^{x_l − m}, the sum over visible l; a_j = 0 where j is not visible (A011, A046, B041). Shapes: n → n.
+///
+/// The shift m is the greatest visible x for ordered arithmetics; the result does not depend on it. Without a visible index: zeros, or NaN.
+/// A NaN among the visible x makes the whole row NaN; so does +∞ (∞ − ∞). In double with n entries, each relative error is at most about
+/// (n + 4)·2^−53 + |x_j − m|·2^−53 (by the standard model; proved in a later version).
+template <vector_like X, class Visible = detail::every_index>
+    requires std::predicate<const Visible&, std::size_t>
+[[nodiscard]] constexpr auto softmax(const X& x, const Visible& visible = {}, empty_row on_empty = empty_row::zero) {
+    using S = scalar_of<X>;
+    auto a = tensor<S, axis_of<X, 0>>::with_lengths(x.length(0));
+    const auto m = detail::shift_of(x, visible);
+    if (!m.found) {
+        if (on_empty == empty_row::nan)
+            for (std::size_t j = 0; j < x.length(0); ++j) a(j) = std::numeric_limits<S>::quiet_NaN();
+        return a;
+    }
+    S sum(0);
+    for (std::size_t j = 0; j < x.length(0); ++j)
+        if (visible(j)) {
+            a(j) = attest::exp(x(j) - m.value);
+            sum = sum + a(j);
+        }
+    for (std::size_t j = 0; j < x.length(0); ++j)
+        if (visible(j)) a(j) = a(j) / sum;
+    return a;
+}
+
+/// Row-wise softmax of a matrix: each row is a distribution over the keys (A051, E003). Shapes: n_q × n_k → n_q × n_k.
+template <matrix_like X, mask M = everything>
+[[nodiscard]] constexpr auto softmax(const X& x, const M& m = {}, empty_row on_empty = empty_row::zero) {
+    check_mask<axis_of<X, 0>, axis_of<X, 1>>(m, x.length(0), x.length(1));
+    auto a = tensor<scalar_of<X>, axis_of<X, 0>, axis_of<X, 1>>::with_lengths(x.length(0), x.length(1));
+    for (std::size_t i = 0; i < x.length(0); ++i) {
+        const auto row = softmax(x[i], detail::mask_row<M>{m, i}, on_empty);
+        for (std::size_t j = 0; j < x.length(1); ++j) a(i, j) = row(j);
+    }
+    return a;
+}
+
+/// log Σ_j e^{x_j} over visible j, as m + log Σ e^{x_j − m}. Shapes: n → scalar. Without a visible index: −∞.
+template <vector_like X, class Visible = detail::every_index>
+    requires std::predicate<const Visible&, std::size_t>
+[[nodiscard]] constexpr auto log_sum_exp(const X& x, const Visible& visible = {}) {
+    using S = scalar_of<X>;
+    const auto m = detail::shift_of(x, visible);
+    if (!m.found) return S(-std::numeric_limits<S>::infinity());
+    S sum(0);
+    for (std::size_t j = 0; j < x.length(0); ++j)
+        if (visible(j)) sum = sum + attest::exp(x(j) - m.value);
+    return S(m.value + attest::log(sum));
+}
+
+} // namespace attest

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The dimension rules of the lectures: each is one named predicate with one sentence.
+///
+/// The compiler says the sentence where the lengths are types; `shape_error` says it, with the two lengths, where they are known at run time
+/// alone. `RULE::holds<A, B>` is the predicate, for proofs and constraints.
+#pragma once
+
+#include "attest/shape/axis.hpp"
+
+#include <exception>
+
+namespace attest {
+
+/// A rule of shapes was broken at run time. `what()` is the rule's sentence and the two lengths.
+class shape_error : public std::exception {
+public:
+    shape_error(const char* sentence, std::size_t left, std::size_t right) noexcept
+        : sentence_{sentence}, left_{left}, right_{right} {
+        char* end = append(text_, sentence);
+        end = append(append_number(append(end, " ("), left), " and ");
+        *append(append_number(end, right), ")") = '\0';
+    }
+    [[nodiscard]] const char* what() const noexcept override { return text_; }
+    [[nodiscard]] const char* sentence() const noexcept { return sentence_; }
+    [[nodiscard]] std::size_t left() const noexcept { return left_; }
+    [[nodiscard]] std::size_t right() const noexcept { return right_; }
+
+private:
+    // No <string>: this header is under every other.
+    char* append(char* to, const char* from) noexcept {
+        while (*from != '\0' && to < text_ + capacity - 1) *to++ = *from++;
+        return to;
+    }
+    char* append_number(char* to, std::size_t number) noexcept {
+        char digits[24] = {};
+        int first = 23;
+        do digits[--first] = static_cast<char>('0' + number % 10);
+        while ((number /= 10) != 0);
+        return append(to, digits + first);
+    }
+    static constexpr std::size_t capacity = 400;
+    const char* sentence_;
+    std::size_t left_;
+    std::size_t right_;
+    char text_[capacity] = {};
+};
+
+namespace rules::detail {
+// A's length where both are known to the compiler; else the same number for both, so that only the run-time check speaks.
+template <axis_type A, axis_type B>
+inline constexpr std::size_t comparable_length = is_dynamic<A> || is_dynamic<B> ? 0 : A::size;
+} // namespace rules::detail
+
+// One rule: predicate, compile-time check (whose failure prints both lengths, and both axes as template arguments) and run-time check, from one
+// sentence. A macro, because a C++20 static_assert takes only a literal. At most one of the asserts fails.
+#define ATTEST_RULE_AXES_MEET(NAME, SENTENCE)                                                                                    \
+    struct NAME {                                                                                                                \
+        static constexpr const char* sentence = SENTENCE;                                                                        \
+        template <axis_type A, axis_type B> static constexpr bool holds = meets<A, B>;                                           \
+        template <axis_type A, axis_type B> static constexpr void check(std::size_t a, std::size_t b) {                          \
+            static_assert(detail::comparable_length<A, B> == detail::comparable_length<B, A>, SENTENCE);                         \
+            static_assert(names_agree<A, B> || !lengths_may_agree<A, B> || is_dynamic<A> || is_dynamic<B>,                       \
+                          SENTENCE " [same length, different axis]");                                                            \
+            static_assert(names_agree<A, B> || !(is_dynamic<A> || is_dynamic<B>), SENTENCE " [different axis]");                 \
+            if constexpr (is_dynamic<A> || is_dynamic<B>)                                                                        \
+                if (a != b) throw shape_error(SENTENCE, a, b);                                                                   \
+        }                                                                                                                        \
+    }
+
+namespace rules {
+
+/// Q n_q × d_k and K n_k × d_k (A008, B002, B007).
+ATTEST_RULE_AXES_MEET(query_key_dimension, "the keys K must have as many components as the queries Q: both have dimension d_k, "
+                                           "and a score is the dot product q_i . k_j");
+/// weights n_q × n_k times V n_k × d_v (A066, B057).
+ATTEST_RULE_AXES_MEET(value_for_each_key, "the values V must have one row for each key: column j of the weights is the weight of "
+                                          "key j, and multiplies v_j");
+/// A n × m times B m × p.
+ATTEST_RULE_AXES_MEET(inner_dimension, "the product A B needs B to have one row for each column of A");
+/// Mask n_q × n_k: rows.
+ATTEST_RULE_AXES_MEET(mask_row_for_each_query, "the mask must have one row for each query: entry (i, j) says whether query i may see key j");
+/// Mask n_q × n_k: columns.
+ATTEST_RULE_AXES_MEET(mask_column_for_each_key, "the mask must have one column for each key: entry (i, j) says whether query i may see key j");
+/// Tensors that are compared, copied or combined element by element (A187).
+ATTEST_RULE_AXES_MEET(same_shape, "tensors that are combined element by element must have the same shape");
+
+/// d_k = d_model / H (B023, E044).
+struct heads_divide_model {
+#define ATTEST_SENTENCE "the number of heads H must divide d_model: each head has d_k = d_model / H components"
+    static constexpr const char* sentence = ATTEST_SENTENCE;
+    template <std::size_t DModel, std::size_t H>
+    static constexpr bool holds = DModel == dynamic || H == dynamic || (H != 0 && DModel % H == 0);
+    /// The length of an axis per head, checked by the compiler; dynamic if one of the two is.
+    template <std::size_t DModel, std::size_t H> static constexpr std::size_t length() {
+        static_assert(holds<DModel, H>, ATTEST_SENTENCE);
+        if constexpr (DModel == dynamic || H == dynamic) return dynamic;
+        else if constexpr (H == 0) return 0; // the assert has spoken
+        else return DModel / H;
+    }
+    /// The same at run time; throws shape_error(d_model, H).
+    static constexpr std::size_t length(std::size_t d_model, std::size_t h) {
+        if (h == 0 || d_model % h != 0) throw shape_error(ATTEST_SENTENCE, d_model, h);
+        return d_model / h;
+    }
+#undef ATTEST_SENTENCE
+};
+
+/// Memory that a shape is laid over; known at run time alone.
+struct memory_fits_shape {
+    static constexpr const char* sentence = "the memory must hold exactly the elements of the shape laid over it";
+    static constexpr void check(std::size_t held, std::size_t needed) {
+        if (held != needed) throw shape_error(sentence, held, needed);
+    }
+};
+
+/// Lengths given at run time for an axis whose length is a type.
+struct length_of_fixed_axis {
+    static constexpr const char* sentence = "a length given for an axis must be that of its type";
+    static constexpr void check(std::size_t given, std::size_t fixed) {
+        if (fixed != dynamic && given != fixed) throw shape_error(sentence, given, fixed);
+    }
+};
+
+/// Element access with checking.
+struct index_in_range {
+    static constexpr const char* sentence = "an index must be less than the length of its axis";
+    static constexpr void check(std::size_t index, std::size_t length) {
+        if (index >= length) throw shape_error(sentence, index, length);
+    }
+};
+
+} // namespace rules
+#undef ATTEST_RULE_AXES_MEET
+
+} // namespace attest

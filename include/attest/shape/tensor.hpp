@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// `tensor<T, Axes...>`: elements in C order, with a shape in the type.
+///
+/// Up to 16 KiB of elements lie inside the object, and such a tensor can be a constexpr variable. Larger and dynamic ones use the heap: they work
+/// inside a constant expression, but cannot be its result (copy what is asserted into a small tensor).
+#pragma once
+
+#include "attest/shape/extents.hpp"
+#include "attest/shape/view.hpp"
+
+namespace attest {
+
+namespace detail {
+
+inline constexpr std::size_t inline_bytes = 16384;
+
+// A fixed number of elements, inside the object.
+template <class T, std::size_t N> class inline_elements {
+public:
+    constexpr inline_elements() = default;
+    constexpr explicit inline_elements(std::size_t) {}
+    [[nodiscard]] constexpr T* data() noexcept { return values_; }
+    [[nodiscard]] constexpr const T* data() const noexcept { return values_; }
+
+private:
+    T values_[N == 0 ? 1 : N] = {};
+};
+
+// Elements on the heap. Not std::vector: it packs bool, and its header is heavier than the rest of this room.
+template <class T> class heap_elements {
+public:
+    constexpr heap_elements() = default;
+    constexpr explicit heap_elements(std::size_t count) : values_{count == 0 ? nullptr : new T[count]()}, count_{count} {}
+    constexpr heap_elements(const heap_elements& other) : heap_elements(other.count_) {
+        for (std::size_t i = 0; i < count_; ++i) values_[i] = other.values_[i];
+    }
+    constexpr heap_elements(heap_elements&& other) noexcept : values_{other.values_}, count_{other.count_} {
+        other.values_ = nullptr;
+        other.count_ = 0;
+    }
+    constexpr heap_elements& operator=(heap_elements other) noexcept {
+        T* const values = values_;
+        values_ = other.values_;
+        other.values_ = values;
+        count_ = other.count_;
+        return *this;
+    }
+    constexpr ~heap_elements() { delete[] values_; }
+    [[nodiscard]] constexpr T* data() noexcept { return values_; }
+    [[nodiscard]] constexpr const T* data() const noexcept { return values_; }
+
+private:
+    T* values_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+template <class T, axis_type... Axes> constexpr auto storage_for() {
+    if constexpr (all_fixed<Axes...>) {
+        constexpr std::size_t count = extents<Axes...>{}.elements();
+        if constexpr (count * sizeof(T) <= inline_bytes) return static_cast<inline_elements<T, count>*>(nullptr);
+        else return static_cast<heap_elements<T>*>(nullptr);
+    } else {
+        return static_cast<heap_elements<T>*>(nullptr);
+    }
+}
+
+} // namespace detail
+
+template <class T, axis_type... Axes> class tensor {
+public:
+    using value_type = T;
+    using extents_type = extents<Axes...>;
+    static constexpr std::size_t rank = sizeof...(Axes);
+    template <std::size_t K> using axis_at = typename nth_axis<K, Axes...>::type;
+
+    /// Zeros; dynamic axes have length 0.
+    constexpr tensor() : values_(extents_type{}.elements()) {}
+    /// Zeros, with these lengths.
+    constexpr explicit tensor(extents_type lengths) : lengths_{lengths}, values_(lengths.elements()) {}
+    /// Zeros, with these lengths; those of fixed axes must be what their types say.
+    template <std::convertible_to<std::size_t>... Lengths> [[nodiscard]] static constexpr tensor with_lengths(Lengths... lengths) {
+        return tensor(extents_type(lengths...));
+    }
+    /// The elements of a vector: `tensor<double, n> x{1.3, 5.1, 2.2};`
+    template <std::convertible_to<T>... Values>
+        requires(rank == 1 && sizeof...(Values) > 0)
+    constexpr tensor(const Values&... values) // NOLINT(google-explicit-constructor): braces are what is meant
+        : tensor(checked_lengths<sizeof...(Values)>()) {
+        T* to = data();
+        ((*to++ = static_cast<T>(values)), ...);
+    }
+    /// The rows of a matrix: `tensor<double, n, d> x{{1, 0}, {0, 1}};`
+    template <std::size_t... Columns>
+        requires(rank == 2 && sizeof...(Columns) > 0)
+    constexpr tensor(const T (&... rows)[Columns]) : tensor(checked_lengths<sizeof...(Columns), first<Columns...>>()) {
+        static_assert(((Columns == first<Columns...>) && ...), "the rows of a matrix must have the same length");
+        T* to = data();
+        const auto append = [&to](const auto& row) {
+            for (const T& value : row) *to++ = value;
+        };
+        (append(rows), ...);
+    }
+    /// A copy of a tensor or view, element by element, converted to T; the axes must meet.
+    template <tensor_of_rank<rank> X>
+        requires(!std::same_as<X, tensor>)
+    constexpr explicit tensor(const X& other) : tensor(lengths_like(other)) {
+        copy_from(other);
+    }
+
+    [[nodiscard]] constexpr std::size_t length(std::size_t k) const noexcept { return lengths_[k]; }
+    [[nodiscard]] constexpr const extents_type& lengths() const noexcept { return lengths_; }
+    [[nodiscard]] constexpr std::size_t elements() const noexcept { return lengths_.elements(); }
+    [[nodiscard]] constexpr T* data() noexcept { return values_.data(); }
+    [[nodiscard]] constexpr const T* data() const noexcept { return values_.data(); }
+
+    /// Element (i, j, …); not checked.
+    template <std::convertible_to<std::size_t>... Indices>
+        requires(sizeof...(Indices) == rank)
+    [[nodiscard]] constexpr T& operator()(Indices... indices) {
+        return data()[offset(static_cast<std::size_t>(indices)...)];
+    }
+    template <std::convertible_to<std::size_t>... Indices>
+        requires(sizeof...(Indices) == rank)
+    [[nodiscard]] constexpr const T& operator()(Indices... indices) const {
+        return data()[offset(static_cast<std::size_t>(indices)...)];
+    }
+    /// Element (i, j, …); throws shape_error for an index out of range.
+    template <std::convertible_to<std::size_t>... Indices> [[nodiscard]] constexpr T& at(Indices... indices) {
+        return view<T, Axes...>(*this).at(indices...);
+    }
+    template <std::convertible_to<std::size_t>... Indices> [[nodiscard]] constexpr const T& at(Indices... indices) const {
+        return view<const T, Axes...>(*this).at(indices...);
+    }
+    /// The slice at index i of the leading axis: a view with one axis less, or the element for rank 1.
+    [[nodiscard]] constexpr decltype(auto) operator[](std::size_t i) & { return view<T, Axes...>(*this)[i]; }
+    [[nodiscard]] constexpr decltype(auto) operator[](std::size_t i) const& { return view<const T, Axes...>(*this)[i]; }
+    void operator[](std::size_t i) && = delete; // the slice would outlive its tensor
+
+    constexpr operator view<T, Axes...>() & { return view<T, Axes...>(data(), lengths_); } // NOLINT(google-explicit-constructor)
+    constexpr operator view<const T, Axes...>() const& {                                   // NOLINT(google-explicit-constructor)
+        return view<const T, Axes...>(data(), lengths_);
+    }
+
+private:
+    template <std::size_t First, std::size_t...> static constexpr std::size_t first = First;
+
+    template <std::size_t... Given> static constexpr extents_type checked_lengths() {
+        static_assert(((is_dynamic<Axes> || Given == Axes::size) && ...), "the braces must hold as many elements as the axes say");
+        return extents_type(Given...);
+    }
+    [[nodiscard]] constexpr std::size_t offset() const { return 0; }
+    template <class... Indices> [[nodiscard]] constexpr std::size_t offset(std::size_t i, Indices... rest) const {
+        std::size_t at = i;
+        [[maybe_unused]] std::size_t k = 1;
+        ((at = at * lengths_[k++] + rest), ...);
+        return at;
+    }
+    template <class X> static constexpr extents_type lengths_like(const X& other) {
+        return [&]<std::size_t... K>(index_list<K...>) {
+            (rules::same_shape::check<axis_at<K>, axis_of<X, K>>(other.length(K), other.length(K)), ...);
+            if constexpr (rank == 0) return extents_type{};
+            else return extents_type(other.length(K)...);
+        }(indices(index_list<>{}));
+    }
+    template <class X> constexpr void copy_from(const X& other) {
+        T* to = data();
+        if constexpr (rank == 0) {
+            *to = static_cast<T>(other());
+        } else if constexpr (rank == 1) {
+            for (std::size_t i = 0; i < length(0); ++i) *to++ = static_cast<T>(other(i));
+        } else if constexpr (rank == 2) {
+            for (std::size_t i = 0; i < length(0); ++i)
+                for (std::size_t j = 0; j < length(1); ++j) *to++ = static_cast<T>(other(i, j));
+        } else {
+            for (std::size_t i = 0; i < length(0); ++i) {
+                using part = tensor_of<typename detail::without_leading<T, Axes...>::type>;
+                const part slice(other[i]);
+                for (std::size_t e = 0; e < slice.elements(); ++e) *to++ = slice.data()[e];
+            }
+        }
+    }
+    template <std::size_t...> struct index_list {};
+    template <std::size_t... K> static constexpr auto indices(index_list<K...>) {
+        if constexpr (sizeof...(K) == rank) return index_list<K...>{};
+        else return indices(index_list<K..., sizeof...(K)>{});
+    }
+    template <class V> struct tensor_of_view;
+    template <class U, class... Rest> struct tensor_of_view<view<U, Rest...>> {
+        using type = tensor<T, Rest...>;
+    };
+    template <class V> using tensor_of = typename tensor_of_view<V>::type;
+
+    [[no_unique_address]] extents_type lengths_;
+    std::remove_pointer_t<decltype(detail::storage_for<T, Axes...>())> values_;
+};
+
+/// Equal lengths and equal elements. Axes that can't meet do not compile.
+template <class X, class Y>
+    requires(tensor_of_rank<X, X::rank> && tensor_of_rank<Y, X::rank> && X::rank >= 1 && X::rank <= 2)
+[[nodiscard]] constexpr bool operator==(const X& x, const Y& y) {
+    rules::same_shape::check<axis_of<X, 0>, axis_of<Y, 0>>(0, 0);
+    if constexpr (X::rank == 2) rules::same_shape::check<axis_of<X, 1>, axis_of<Y, 1>>(0, 0);
+    for (std::size_t k = 0; k < X::rank; ++k)
+        if (x.length(k) != y.length(k)) return false;
+    for (std::size_t i = 0; i < x.length(0); ++i) {
+        if constexpr (X::rank == 1) {
+            if (!(x(i) == y(i))) return false;
+        } else {
+            for (std::size_t j = 0; j < x.length(1); ++j)
+                if (!(x(i, j) == y(i, j))) return false;
+        }
+    }
+    return true;
+}
+
+} // namespace attest

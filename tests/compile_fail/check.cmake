@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSL-1.0
+# The harness of the must-not-compile tests. A file passes if all of this holds:
+#   - it says what the compiler must say, in one or more lines `// EXPECT: literal text`
+#     (`// EXPECT-GNU: …` and `// EXPECT-Clang: …` for one compiler alone);
+#   - its one `#ifdef ATTEST_TWIN … #else … #endif` has branches that differ in exactly one token;
+#   - with -DATTEST_TWIN it compiles; without, it does not, and the compiler's messages hold every expected text.
+# So a missing header, a typing error or a changed interface cannot pass for the mistake that is meant.
+# With -DREFUSAL=TEXT the file must fail this test, for a reason that holds TEXT: that is how the harness is tested itself.
+#
+#   cmake -DSOURCE=… -DCOMPILER=… -DCOMPILER_ID=GNU|Clang [-DFLAGS=…] [-DINCLUDES=…] [-DREFUSAL=…] -P check.cmake
+
+cmake_minimum_required(VERSION 3.25)
+
+# The tokens of a text, comments left out, as a list. Characters that mean something to CMake's lists get a name first.
+function(tokens_of result text)
+    string(REGEX REPLACE "//[^\n]*" "" text "${text}")
+    string(REPLACE "\\" " @backslash " text "${text}")
+    string(REPLACE ";" " @semicolon " text "${text}")
+    string(REPLACE "[" " @left " text "${text}")
+    string(REPLACE "]" " @right " text "${text}")
+    string(REGEX MATCHALL "@?[A-Za-z0-9_.]+|[^ \t\r\n]" found "${text}")
+    set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Sets `reason` to why the file does not pass, or to nothing.
+function(judge)
+    set(reason "" PARENT_SCOPE)
+    file(READ "${SOURCE}" text)
+
+    # What the compiler must say.
+    set(expected "")
+    set(rest "${text}")
+    while(rest MATCHES "// EXPECT(-${COMPILER_ID})?: ([^\r\n]+)")
+        set(line "${CMAKE_MATCH_0}")
+        string(STRIP "${CMAKE_MATCH_2}" wanted)
+        list(APPEND expected "${wanted}")
+        string(FIND "${rest}" "${line}" at)
+        string(LENGTH "${line}" length)
+        math(EXPR at "${at} + ${length}")
+        string(SUBSTRING "${rest}" ${at} -1 rest)
+    endwhile()
+    if(NOT expected)
+        set(reason "the file says nowhere what the compiler must say (// EXPECT: …)" PARENT_SCOPE)
+        return()
+    endif()
+
+    # The two branches.
+    if(NOT text MATCHES "\n#ifdef ATTEST_TWIN\n(.*)\n#else\n(.*)\n#endif")
+        set(reason "the file has no #ifdef ATTEST_TWIN … #else … #endif" PARENT_SCOPE)
+        return()
+    endif()
+    set(right "${CMAKE_MATCH_1}")
+    set(wrong "${CMAKE_MATCH_2}")
+    string(REGEX MATCHALL "ATTEST_TWIN" uses "${text}")
+    list(LENGTH uses count)
+    if(NOT count EQUAL 1)
+        set(reason "ATTEST_TWIN stands ${count} times in the file; once is right" PARENT_SCOPE)
+        return()
+    endif()
+    tokens_of(right "${right}")
+    tokens_of(wrong "${wrong}")
+    list(LENGTH right count)
+    list(LENGTH wrong wrong_count)
+    set(differences 0)
+    if(count EQUAL wrong_count)
+        foreach(a b IN ZIP_LISTS right wrong)
+            if(NOT a STREQUAL b)
+                math(EXPR differences "${differences} + 1")
+            endif()
+        endforeach()
+    endif()
+    if(NOT differences EQUAL 1)
+        set(reason "the two branches must differ in exactly one token" PARENT_SCOPE)
+        return()
+    endif()
+
+    # The compiler's word. No source lines in its messages: a sentence must not be found in an echo of the header that holds it.
+    set(ENV{LC_ALL} C.UTF-8)
+    separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+    if(COMPILER_ID MATCHES "Clang")
+        list(APPEND flags -fno-caret-diagnostics -fmessage-length=0 -fno-color-diagnostics)
+    else()
+        list(APPEND flags -fno-diagnostics-show-caret -fmessage-length=0 -fdiagnostics-color=never)
+    endif()
+    foreach(folder IN LISTS INCLUDES)
+        list(APPEND flags -I "${folder}")
+    endforeach()
+    set(command "${COMPILER}" ${flags} -std=c++20 -fsyntax-only)
+    execute_process(COMMAND ${command} -DATTEST_TWIN "${SOURCE}" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT status EQUAL 0)
+        set(reason "the twin does not compile:\n${output}" PARENT_SCOPE)
+        return()
+    endif()
+    execute_process(COMMAND ${command} "${SOURCE}" RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(status EQUAL 0)
+        set(reason "the file compiles; it must not" PARENT_SCOPE)
+        return()
+    endif()
+    foreach(wanted IN LISTS expected)
+        string(FIND "${output}" "${wanted}" at)
+        if(at EQUAL -1)
+            set(reason "the compiler does not say\n  ${wanted}\nbut\n${output}" PARENT_SCOPE)
+            return()
+        endif()
+    endforeach()
+endfunction()
+
+judge()
+if(REFUSAL)
+    string(FIND "${reason}" "${REFUSAL}" at)
+    if(NOT reason)
+        message(FATAL_ERROR "${SOURCE}: the harness lets this file pass; it should refuse it with: ${REFUSAL}")
+    elseif(at EQUAL -1)
+        message(FATAL_ERROR "${SOURCE}: the harness should refuse this file with: ${REFUSAL}\nIt says: ${reason}")
+    endif()
+elseif(reason)
+    message(FATAL_ERROR "${SOURCE}: ${reason}")
+endif()
