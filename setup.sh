@@ -54,6 +54,7 @@ need_program() { # package, program, least version, how to ask it
 need_program g++ g++ 12 g++ -dumpfullversion
 need_program cmake cmake 3.25 cmake --version
 need_program ninja-build ninja 1.10 ninja --version
+need_program pkgconf pkg-config 0.29 pkg-config --version # for one test: attest.pc
 for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev; do need_package $package; done
 
 # Boost: 1.81 or newer. Debian 12 has it beside its default 1.74; the two cannot both be installed.
@@ -102,7 +103,8 @@ if [ -n "$want_clang" ]; then
     if [ -z "$have" ]; then
         update
         for number in $(seq 40 -1 16); do
-            if apt-cache show clang-$number libc++-$number-dev libc++abi-$number-dev >/dev/null 2>&1; then
+            # apt-cache show is content if it knows one of several packages, so each is asked for alone.
+            if apt-cache show clang-$number >/dev/null 2>&1 && apt-cache show libc++-$number-dev >/dev/null 2>&1; then
                 have=$number
                 for package in clang-$number libc++-$number-dev libc++abi-$number-dev; do need_package $package; done
                 break

@@ -17,6 +17,8 @@
 #pragma once
 
 #include <concepts>
+#include <exception>
+#include <limits>
 
 namespace attest {
 
@@ -40,6 +42,23 @@ concept has_own_shift_point = requires(const S& a, const S& b) { attest_shift_po
 template <class S> [[nodiscard]] constexpr S shift_point(const S& a, const S& b) {
     if constexpr (detail::has_own_shift_point<S>) return attest_shift_point(a, b);
     else return a < b ? b : a;
+}
+
+/// A formula's value is NaN or an infinity, and the arithmetic has none: an exact rational, an interval.
+class no_such_value : public std::exception {
+public:
+    [[nodiscard]] const char* what() const noexcept override { return "the value is NaN or infinite, and the arithmetic has no such value"; }
+};
+
+/// NaN; throws no_such_value (in a constant expression: does not compile) where S has none.
+template <class S> [[nodiscard]] constexpr S not_a_number() {
+    if constexpr (std::numeric_limits<S>::has_quiet_NaN) return std::numeric_limits<S>::quiet_NaN();
+    else throw no_such_value();
+}
+/// −∞; throws no_such_value (in a constant expression: does not compile) where S has none.
+template <class S> [[nodiscard]] constexpr S minus_infinity() {
+    if constexpr (std::numeric_limits<S>::has_infinity) return -std::numeric_limits<S>::infinity();
+    else throw no_such_value();
 }
 
 } // namespace attest

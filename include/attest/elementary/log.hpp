@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// `attest::log`: a customisation point. For double and float it is our own, the same at compile time and at run time, on every compiler.
+/// `attest::log`: a customisation point. For double and float it is our own: the same bits in constant expressions and at run time,
+/// on every compiler that does not contract a·b + c (`-ffp-contract=off`; GCC and Clang contract by default where the target has fma, and then the
+/// last bit may differ).
 #pragma once
 
 #include "attest/elementary/power_of_two.hpp"
@@ -42,7 +44,8 @@ struct log_function {
 
 } // namespace detail
 
-/// The natural logarithm. double: greatest error 1.5 ULP (measured; `tests/elementary/log.cpp`); float: the double result rounded.
+/// The natural logarithm. double: error below 0.9 ULP (not proved: the greatest measured on 10^7 points against 50 digits, with and without fma,
+/// is 0.83; `tests/elementary/log.cpp` repeats a part); float: the double result rounded.
 /// log(0) = −inf, NaN below zero. A scalar of your own: give it a friend `attest_log`.
 inline constexpr detail::log_function log{};
 

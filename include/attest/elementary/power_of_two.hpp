@@ -19,6 +19,7 @@ constexpr double power_of_two(int k) noexcept { return std::bit_cast<double>(sta
 /// x · 2^k, rounded once where the result is subnormal; |k| <= 2100.
 constexpr double times_power_of_two(double x, int k) noexcept {
     for (; k > 1023; k -= 1023) x *= power_of_two(1023);
+    for (; k < -2044; k += 969) x *= power_of_two(-969);
     // Two steps into the subnormals would round twice, so all but the last step stay far above them.
     if (k < -1022) return x * power_of_two(k + 1022 < -1022 ? -1022 : k + 1022) * power_of_two(-1022);
     return x * power_of_two(k);

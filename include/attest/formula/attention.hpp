@@ -41,7 +41,7 @@ template <vector_like Q, matrix_like K, matrix_like V, mask M, score_function<Q,
             for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = row.out(c) + row.weights(j) * v(j, c);
         }
     if (!any && on_empty == empty_row::nan)
-        for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = std::numeric_limits<S>::quiet_NaN();
+        for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = not_a_number<S>();
     return row;
 }
 

@@ -35,6 +35,10 @@ struct causal_top_left {
 struct causal_bottom_right {
     std::size_t n_q, n_k;
     [[nodiscard]] constexpr bool visible(std::size_t i, std::size_t j) const noexcept { return j + n_q <= i + n_k; }
+    template <axis_type, axis_type> constexpr void check(std::size_t queries, std::size_t keys) const {
+        if (n_q != queries) throw shape_error(rules::mask_row_for_each_query::sentence, queries, n_q);
+        if (n_k != keys) throw shape_error(rules::mask_column_for_each_key::sentence, keys, n_k);
+    }
 };
 
 /// A boolean mask n_q × n_k: true may be seen.
@@ -64,7 +68,7 @@ template <matrix_like B> struct additive_mask {
     B bias;
     [[nodiscard]] constexpr bool visible(std::size_t i, std::size_t j) const {
         using S = scalar_of<B>;
-        if constexpr (std::numeric_limits<S>::has_infinity) return !(bias(i, j) == -std::numeric_limits<S>::infinity());
+        if constexpr (std::numeric_limits<S>::has_infinity) return !(bias(i, j) == minus_infinity<S>());
         else return true;
     }
     [[nodiscard]] constexpr scalar_of<B> added(std::size_t i, std::size_t j) const { return bias(i, j); }

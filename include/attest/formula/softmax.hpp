@@ -53,7 +53,7 @@ template <vector_like X, class Visible = detail::every_index>
     const auto m = detail::shift_of(x, visible);
     if (!m.found) {
         if (on_empty == empty_row::nan)
-            for (std::size_t j = 0; j < x.length(0); ++j) a(j) = std::numeric_limits<S>::quiet_NaN();
+            for (std::size_t j = 0; j < x.length(0); ++j) a(j) = not_a_number<S>();
         return a;
     }
     S sum(0);
@@ -85,7 +85,7 @@ template <vector_like X, class Visible = detail::every_index>
 [[nodiscard]] constexpr auto log_sum_exp(const X& x, const Visible& visible = {}) {
     using S = scalar_of<X>;
     const auto m = detail::shift_of(x, visible);
-    if (!m.found) return S(-std::numeric_limits<S>::infinity());
+    if (!m.found) return minus_infinity<S>();
     S sum(0);
     for (std::size_t j = 0; j < x.length(0); ++j)
         if (visible(j)) sum = sum + attest::exp(x(j) - m.value);

@@ -76,8 +76,8 @@ public:
 
     void read(std::uint64_t offset, std::span<std::byte> into) override {
         if (into.empty()) return;
-        const bool there = std::cmp_less_equal(offset, size_) &&
-                           ::fseeko(file_.get(), static_cast<::off_t>(offset), SEEK_SET) == 0;
+        const bool there =
+            std::cmp_less_equal(offset, size_) && ::fseeko(file_.get(), static_cast<::off_t>(offset), SEEK_SET) == 0;
         const std::size_t got = there ? std::fread(into.data(), 1, into.size(), file_.get()) : 0;
         if (got != into.size())
             throw file_error(name_,

@@ -2,20 +2,23 @@
 /// \file
 /// NumPy's `.npy`: one array a file.
 ///
-/// Versions 1.0, 2.0 and 3.0; descr f8 f4 f2, i1 to i8, u1 to u8, b1 and V2; either byte order, C or Fortran order. What is read
-/// is C order in this machine's byte order. Everything that NumPy lets pass and that hides a mistake (bytes left over, a
-/// shape that does not fit the data, a bool that is neither 0 nor 1) is refused with the numbers.
+/// Versions 1.0, 2.0 and 3.0; descr f8 f4 f2, i1 to i8, u1 to u8, b1 and V2; either byte order, C or Fortran order.
+/// What is read is C order in this machine's byte order. Everything that NumPy lets pass and that hides a mistake
+/// (bytes left over, a shape that does not fit the data, a bool that is neither 0 nor 1) is refused with the numbers.
 #pragma once
 
 #include "attest/io/byte_source.hpp"
 #include "attest/io/npy_header.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <concepts>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <optional>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +36,8 @@ concept byte_stream = requires(T& stream, std::span<std::byte> into) {
     stream.finish();
 };
 
-/// A shape that a locale which groups digits has torn apart: (2,621, 401) is (2621, 401) if that fits the data. Tries every way
-/// to glue groups of three digits to the number before them.
+/// A shape that a locale which groups digits has torn apart: (2,621, 401) is (2621, 401) if that fits the data. Tries
+/// every way to glue groups of three digits to the number before them.
 [[nodiscard]] inline std::string grouping_hint(const npy_header& header, std::uint64_t bytes) {
     const std::vector<std::string>& digits = header.shape_digits;
     if (digits.size() < 2 || digits.size() > 12) return {};
@@ -47,14 +50,14 @@ concept byte_stream = requires(T& stream, std::span<std::byte> into) {
                 lengths.push_back(digits[i]);
                 first_group = digits[i].size();
             } else {
-                good = digits[i].size() == 3 && first_group <= 3 && lengths.back() != "0" && lengths.back().size() <= 12;
+                good =
+                    digits[i].size() == 3 && first_group <= 3 && lengths.back() != "0" && lengths.back().size() <= 12;
                 lengths.back() += digits[i];
             }
         }
         std::uint64_t product = size_of(header.type);
         for (std::size_t i = 0; good && i < lengths.size(); ++i) {
-            good = lengths[i].size() <= 19;
-            const std::uint64_t length = good ? std::stoull(lengths[i]) : 0;
+            const std::uint64_t length = std::stoull(lengths[i]); // at most 15 digits, or a length that was read
             good = length != 0 && product <= bytes / length;
             product *= good ? length : 1;
         }
@@ -69,12 +72,14 @@ concept byte_stream = requires(T& stream, std::span<std::byte> into) {
 /// Reverses the bytes of each element.
 inline void swap_bytes(std::vector<std::byte>& data, std::size_t size) {
     for (std::size_t i = 0; i + size <= data.size(); i += size)
-        std::reverse(data.begin() + static_cast<std::ptrdiff_t>(i), data.begin() + static_cast<std::ptrdiff_t>(i + size));
+        std::reverse(data.begin() + static_cast<std::ptrdiff_t>(i),
+                     data.begin() + static_cast<std::ptrdiff_t>(i + size));
 }
 
 /// Fortran order (first index fastest) to C order (last index fastest).
 template <std::size_t Size>
-[[nodiscard]] std::vector<std::byte> c_order(const std::vector<std::byte>& fortran, std::span<const std::size_t> shape) {
+[[nodiscard]] std::vector<std::byte> c_order(const std::vector<std::byte>& fortran,
+                                             std::span<const std::size_t> shape) {
     std::vector<std::byte> result(fortran.size());
     const std::size_t rank = shape.size();
     std::vector<std::size_t> stride(rank, 1); // of the source, in elements
@@ -95,7 +100,8 @@ template <std::size_t Size>
 
 inline void to_c_order(array& value) {
     const auto longer = [](std::size_t length) { return length > 1; };
-    if (value.data.empty() || std::count_if(value.shape.begin(), value.shape.end(), longer) < 2) return; // one order only
+    if (value.data.empty() || std::count_if(value.shape.begin(), value.shape.end(), longer) < 2)
+        return; // one order only
     switch (size_of(value.type)) {
     case 1: value.data = c_order<1>(value.data, value.shape); break;
     case 2: value.data = c_order<2>(value.data, value.shape); break;
@@ -111,31 +117,37 @@ inline void check_booleans(const array& value, std::string_view where) {
     auto rest = static_cast<std::size_t>(bad - value.data.begin());
     std::vector<std::size_t> index(value.shape.size());
     for (std::size_t axis = index.size(); axis-- > 0; rest /= value.shape[axis]) index[axis] = rest % value.shape[axis];
-    throw file_error(where, "bool element " + shape_text(index) + " holds the byte " + std::to_string(std::to_integer<int>(*bad)),
-                     "0 or 1");
+    throw file_error(
+        where, "bool element " + shape_text(index) + " holds the byte " + std::to_string(std::to_integer<int>(*bad)),
+        "0 or 1");
 }
 
-/// Fills `data` with `count` bytes. Where the count has not been checked against the file (`sure`), memory is taken only in
-/// step with the bytes that come: at most twice what has come, plus 1 MiB.
+/// Fills `data` with `count` bytes. Where the count has not been checked against the file (`sure`), memory is taken
+/// only in step with the bytes that come: at most twice what has come, plus 1 MiB.
 template <byte_stream Stream>
-void read_data(Stream& stream, std::vector<std::byte>& data, std::size_t count, bool sure) {
+void read_data(Stream& stream, std::vector<std::byte>& data, std::size_t count, bool sure, std::string_view where) {
     constexpr std::size_t step = std::size_t{1} << 20U;
-    if (sure) data.reserve(count);
-    while (data.size() < count) {
-        const std::size_t done = data.size();
-        const std::size_t more = std::min(count - done, sure ? count : std::max(step, done));
-        if (done + more > data.capacity()) data.reserve(done + more);
-        data.resize(done + more);
-        stream.read(std::span{data}.subspan(done, more));
+    try {
+        while (data.size() < count) {
+            const std::size_t done = data.size();
+            const std::size_t more = sure ? count : std::min(count - done, std::max(step, done));
+            data.reserve(done + more);
+            data.resize(done + more);
+            stream.read(std::span{data}.subspan(done, more));
+        }
+    } catch (const std::bad_alloc&) {
+        throw file_error(where,
+                         "no memory for " + std::to_string(count) + " bytes, after " + std::to_string(data.size()));
     }
 }
 
 /// Reads an image of `total` bytes from a stream.
 template <byte_stream Stream>
-[[nodiscard]] array read(Stream& stream, std::uint64_t total, std::string_view where, std::vector<std::string>* warnings,
-                         bool sure) {
+[[nodiscard]] array read(Stream& stream, std::uint64_t total, std::string_view where,
+                         std::vector<std::string>* warnings, bool sure) {
     std::array<std::byte, npy_preamble_limit> first = {};
-    const std::span<std::byte> start = std::span{first}.first(static_cast<std::size_t>(std::min<std::uint64_t>(total, 10)));
+    const std::span<std::byte> start =
+        std::span{first}.first(static_cast<std::size_t>(std::min<std::uint64_t>(total, 10)));
     stream.read(start);
     std::size_t have = start.size();
     if (have == 10 && std::to_integer<int>(first[6]) != 1 && total >= npy_preamble_limit) {
@@ -144,24 +156,27 @@ template <byte_stream Stream>
     }
     const npy_preamble preamble = parse_npy_preamble(std::span{first}.first(have), total, where);
     std::vector<std::byte> text;
-    read_data(stream, text, preamble.header_length, sure);
+    read_data(stream, text, preamble.header_length, sure, where);
     // A char may look at any byte.
-    const npy_header header =
-        parse_npy_header({reinterpret_cast<const char*>(text.data()), text.size()}, where); // NOLINT(*-reinterpret-cast)
+    const npy_header header = parse_npy_header({reinterpret_cast<const char*>(text.data()), text.size()},
+                                               where); // NOLINT(*-reinterpret-cast)
     const std::uint64_t have_bytes = total - preamble.header_offset - preamble.header_length;
     const std::uint64_t need_bytes = std::uint64_t{element_count(header.shape)} * size_of(header.type);
     if (have_bytes != need_bytes) {
-        const std::string shape = "shape " + shape_text(header.shape) + " of " + std::string{name_of(header.type)} + " needs " +
-                                  std::to_string(need_bytes) + " bytes of data, there are " + std::to_string(have_bytes);
-        const std::string extra = have_bytes > need_bytes ? ", " + std::to_string(have_bytes - need_bytes) + " extra bytes" : "";
-        throw file_error(where, shape + extra + grouping_hint(header, have_bytes), std::to_string(need_bytes) + " bytes");
+        const std::string shape = "shape " + shape_text(header.shape) + " of " + std::string{name_of(header.type)} +
+                                  " needs " + std::to_string(need_bytes) + " bytes of data, there are " +
+                                  std::to_string(have_bytes);
+        const std::string extra =
+            have_bytes > need_bytes ? ", " + std::to_string(have_bytes - need_bytes) + " extra bytes" : "";
+        throw file_error(where, shape + extra + grouping_hint(header, have_bytes),
+                         std::to_string(need_bytes) + " bytes");
     }
     array result{header.type, header.shape, {}};
-    read_data(stream, result.data, static_cast<std::size_t>(need_bytes), sure);
+    read_data(stream, result.data, static_cast<std::size_t>(need_bytes), sure, where);
     stream.finish();
-    if (header.type == dtype::boolean) check_booleans(result, where);
     if (header.swapped) swap_bytes(result.data, size_of(header.type));
     if (header.fortran_order) to_c_order(result);
+    if (header.type == dtype::boolean) check_booleans(result, where);
     if (header.python2 && warnings)
         warnings->push_back(std::string{where} + ": the shape is written with Python 2's suffix L, which is ignored");
     return result;
@@ -202,30 +217,8 @@ private:
     return npy_detail::read(stream, source.size(), path.string(), warnings, true);
 }
 
-/// The descr that an element type is written with: this machine's byte order; bf16 is `V2`, as NumPy has no name for it.
-[[nodiscard]] inline std::string npy_descr(dtype type) {
-    std::string text;
-    switch (type) {
-    case dtype::f64: text = "f8"; break;
-    case dtype::f32: text = "f4"; break;
-    case dtype::f16: text = "f2"; break;
-    case dtype::i8: text = "i1"; break;
-    case dtype::i16: text = "i2"; break;
-    case dtype::i32: text = "i4"; break;
-    case dtype::i64: text = "i8"; break;
-    case dtype::u8: text = "u1"; break;
-    case dtype::u16: text = "u2"; break;
-    case dtype::u32: text = "u4"; break;
-    case dtype::u64: text = "u8"; break;
-    case dtype::boolean: text = "b1"; break;
-    case dtype::bf16:
-    case dtype::raw16: return "|V2";
-    }
-    const char order = size_of(type) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-    return order + text;
-}
-
-/// The bytes that precede an array's own in a `.npy` image: version 1.0, padded so that the data begin at a multiple of 64.
+/// The bytes that precede an array's own in a `.npy` image: version 1.0, padded so that the data begin at a multiple
+/// of 64.
 /// \throws file_error if the array has more axes than the reader takes
 [[nodiscard]] inline std::vector<std::byte> npy_prefix(dtype type, std::span<const std::size_t> shape,
                                                        std::string_view where = "npy") {
@@ -259,12 +252,12 @@ inline void write_npy(const std::filesystem::path& path, const array_view& value
     const std::vector<std::byte> prefix = npy_prefix(value.type, value.shape, where);
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (!file) throw file_error(where, std::string{"cannot be written: "} + std::strerror(errno));
-    bool good = std::fwrite(prefix.data(), 1, prefix.size(), file) == prefix.size();
-    good = good && (value.bytes() == 0 || std::fwrite(value.data, 1, value.bytes(), file) == value.bytes());
-    const int problem = good ? 0 : errno;
-    const bool closed = std::fclose(file) == 0;
-    if (!good || !closed)
-        throw file_error(where, std::string{"cannot be written: "} + std::strerror(good ? errno : problem));
+    const auto put = [file](const std::byte* data, std::size_t count) {
+        return count == 0 || std::fwrite(data, 1, count, file) == count;
+    };
+    int problem = put(prefix.data(), prefix.size()) && put(value.data, value.bytes()) ? 0 : errno;
+    if (std::fclose(file) != 0 && problem == 0) problem = errno;
+    if (problem != 0) throw file_error(where, std::string{"cannot be written: "} + std::strerror(problem));
 }
 
 } // namespace attest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The header of a `.npy` image: magic, version, length, and a Python dictionary of exactly descr, fortran_order and shape.
+/// The header of a `.npy` image: magic, version, length, and a Python dictionary of exactly descr, fortran_order and
+/// shape.
 ///
 /// It is parsed by hand and strictly. Nothing is evaluated, no pickle is ever read, and whatever is not understood is
 /// refused by name.
@@ -8,9 +9,10 @@
 
 #include "attest/io/array.hpp"
 #include "attest/io/error.hpp"
+#include "attest/io/npy_descr.hpp"
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,9 +39,9 @@ struct npy_header {
     bool python2 = false;                  ///< some length carries Python 2's suffix L
 };
 
-inline constexpr std::size_t npy_preamble_limit = 12;         ///< the preamble takes at most so many bytes
-inline constexpr std::size_t npy_header_limit = 1024 * 1024;  ///< a longer dictionary is refused
-inline constexpr std::size_t npy_rank_limit = 32;             ///< more axes are refused
+inline constexpr std::size_t npy_preamble_limit = 12;        ///< the preamble takes at most so many bytes
+inline constexpr std::size_t npy_header_limit = 1024 * 1024; ///< a longer dictionary is refused
+inline constexpr std::size_t npy_rank_limit = 32;            ///< more axes are refused
 
 /// Reads the preamble from the first bytes of an image (all of it, or at least 12) that is `total` bytes long.
 /// \throws file_error unless it is a npy image of version 1.0, 2.0 or 3.0 whose header fits into it and into 1 MiB
@@ -51,7 +53,8 @@ inline constexpr std::size_t npy_rank_limit = 32;             ///< more axes are
     for (std::size_t i = 0; is_npy && i < magic.size(); ++i) is_npy = byte(i) == magic[i];
     if (!is_npy) {
         const bool zip = first.size() >= 2 && byte(0) == 'P' && byte(1) == 'K';
-        throw file_error(where, "not a npy file, " + std::to_string(total) + " bytes" + (zip ? " (it begins like a zip)" : ""),
+        throw file_error(where,
+                         "not a npy file, " + std::to_string(total) + " bytes" + (zip ? " (it begins like a zip)" : ""),
                          "\\x93NUMPY and a version");
     }
     const std::uint32_t major = byte(6);
@@ -62,76 +65,23 @@ inline constexpr std::size_t npy_rank_limit = 32;             ///< more axes are
     const std::size_t width = major == 1 ? 2 : 4;
     if (first.size() < 8 + width)
         throw file_error(where, "truncated: " + std::to_string(total) + " bytes",
-                         std::to_string(8 + width) + " bytes before the header of version " + std::to_string(major) + ".0");
+                         std::to_string(8 + width) + " bytes before the header of version " + std::to_string(major) +
+                             ".0");
     npy_preamble result;
     result.header_offset = 8 + width;
     std::uint32_t length = 0;
     for (std::size_t i = width; i-- > 0;) length = length << 8U | byte(8 + i);
     const std::uint64_t rest = total - result.header_offset;
     if (length > rest)
-        throw file_error(where,
-                         "header length " + std::to_string(length) + " exceeds the file: " + std::to_string(rest) +
-                             " bytes follow",
-                         "a file of at least " + std::to_string(std::uint64_t{length} + result.header_offset) + " bytes");
+        throw file_error(
+            where,
+            "header length " + std::to_string(length) + " exceeds the file: " + std::to_string(rest) + " bytes follow",
+            "a file of at least " + std::to_string(std::uint64_t{length} + result.header_offset) + " bytes");
     if (length > npy_header_limit)
         throw file_error(where, "header too large: " + std::to_string(length) + " bytes",
                          "at most " + std::to_string(npy_header_limit));
     result.header_length = length;
     return result;
-}
-
-/// The element type that a `descr` such as "<f4" names, and whether its byte order is not this machine's.
-struct npy_element {
-    dtype type = dtype::f64;
-    bool swapped = false;
-};
-
-/// \throws file_error for whatever is not a number this project reads, naming it
-[[nodiscard]] inline npy_element parse_npy_descr(std::string_view descr, std::string_view where) {
-    constexpr std::string_view known = "<f8 <f4 <f2 <i8 <i4 <i2 |i1 <u8 <u4 <u2 |u1 |b1 |V2, or > for big-endian";
-    const std::string quoted = "'" + excerpt(descr) + "'";
-    std::string_view rest = descr;
-    char order = 0;
-    if (!rest.empty() && (rest[0] == '<' || rest[0] == '>' || rest[0] == '|' || rest[0] == '=')) {
-        order = rest[0];
-        rest.remove_prefix(1);
-    }
-    const char kind = rest.empty() ? '\0' : rest[0];
-    if (kind == 'O') throw file_error(where, "descr " + quoted + " is Python objects, a pickle, which is never read", known);
-    if (kind == 'U' || kind == 'S' || kind == 'a') throw file_error(where, "descr " + quoted + " is text", known);
-    if (kind == 'M' || kind == 'm') throw file_error(where, "descr " + quoted + " is dates or times", known);
-    if (kind == 'c') throw file_error(where, "descr " + quoted + " is complex numbers", known);
-
-    struct entry {
-        std::string_view name;
-        dtype type;
-    };
-    constexpr std::array<entry, 13> table = {{{"f8", dtype::f64},
-                                              {"f4", dtype::f32},
-                                              {"f2", dtype::f16},
-                                              {"i8", dtype::i64},
-                                              {"i4", dtype::i32},
-                                              {"i2", dtype::i16},
-                                              {"i1", dtype::i8},
-                                              {"u8", dtype::u64},
-                                              {"u4", dtype::u32},
-                                              {"u2", dtype::u16},
-                                              {"u1", dtype::u8},
-                                              {"b1", dtype::boolean},
-                                              {"V2", dtype::raw16}}};
-    for (const entry& candidate : table) {
-        if (rest != candidate.name) continue;
-        const std::size_t size = size_of(candidate.type);
-        const bool raw = candidate.type == dtype::raw16;
-        if (order == '=' || (size > 1 && order == 0) || (size > 1 && order == '|' && !raw))
-            throw file_error(where, "descr " + quoted + " does not say the byte order of the machine that wrote it",
-                             "'<" + std::string{rest} + "' or '>" + std::string{rest} + "'");
-        if (raw && order == '>')
-            throw file_error(where, "descr " + quoted + " gives a byte order to bytes that are no number", "'|V2' or '<V2'");
-        const bool big = order == '>' || (order == '|' && std::endian::native == std::endian::big);
-        return {candidate.type, size > 1 && big != (std::endian::native == std::endian::big)};
-    }
-    throw file_error(where, "descr " + quoted + " is not read", known);
 }
 
 namespace npy_detail {
@@ -144,7 +94,8 @@ public:
     [[nodiscard]] npy_header parse() {
         npy_header header;
         space();
-        if (!take('{')) fail("header is not a dict, it begins with '" + excerpt(text_.substr(at_), 20) + "'", "{'descr': …");
+        if (!take('{'))
+            fail("header is not a dict, it begins with '" + excerpt(text_.substr(at_), 20) + "'", "{'descr': …");
         constexpr std::array<std::string_view, 3> keys = {"descr", "fortran_order", "shape"};
         std::array<bool, 3> seen = {};
         space();
@@ -152,7 +103,8 @@ public:
             const std::string_view key = quoted("a key");
             std::size_t which = 0;
             while (which < keys.size() && keys[which] != key) ++which;
-            if (which == keys.size()) fail("header has the extra key '" + excerpt(key) + "'", "descr, fortran_order and shape alone");
+            if (which == keys.size())
+                fail("header has the extra key '" + excerpt(key) + "'", "descr, fortran_order and shape alone");
             if (seen[which]) fail("header has the key '" + std::string{key} + "' twice", "each once");
             seen[which] = true;
             space();
@@ -214,14 +166,21 @@ private:
     /// Whatever stands before the next separator.
     std::string_view token() {
         const std::size_t begin = at_;
-        while (at_ < text_.size() && !blank(text_[at_]) && text_[at_] != ',' && text_[at_] != ')' && text_[at_] != '}') ++at_;
+        while (at_ < text_.size() && !blank(text_[at_]) && text_[at_] != ',' && text_[at_] != ')' && text_[at_] != '}')
+            ++at_;
         return text_.substr(begin, at_ - begin);
+    }
+
+    /// The rest up to a closing bracket, to be shown.
+    [[nodiscard]] std::string up_to(char bracket) const {
+        const std::string_view rest = text_.substr(at_);
+        return excerpt(rest.substr(0, std::min(rest.find(bracket), rest.size() - 1) + 1), 60);
     }
 
     void descr(npy_header& header) {
         constexpr std::string_view expected = "one number an element, such as '<f4'";
-        if (peek() == '[') fail("descr is a structured type, " + excerpt(text_.substr(at_), 40), expected);
-        if (peek() == '(') fail("descr is a subarray type, " + excerpt(text_.substr(at_), 40), expected);
+        if (peek() == '[') fail("descr is a structured type, " + up_to(']'), expected);
+        if (peek() == '(') fail("descr is a subarray type, " + up_to(')'), expected);
         const npy_element element = parse_npy_descr(quoted(expected), where_);
         header.type = element.type;
         header.swapped = element.swapped;
@@ -247,7 +206,8 @@ private:
         const std::string written = excerpt(text_.substr(begin, at_ - begin));
         if (header.shape.size() == 1 && !comma) fail("shape " + written + " is a number, not a tuple", "(n,)");
         if (header.shape.size() > npy_rank_limit)
-            fail("shape has " + std::to_string(header.shape.size()) + " dimensions", "at most " + std::to_string(npy_rank_limit));
+            fail("shape has " + std::to_string(header.shape.size()) + " dimensions",
+                 "at most " + std::to_string(npy_rank_limit));
         check_overflow(written);
     }
 
@@ -268,15 +228,16 @@ private:
             value = 10 * value + digit;
         }
         if (good && digits.size() > 1 && digits[0] == '0')
-            fail("bad dimension '" + excerpt(written, 40) + "' in the shape (does the writer's locale group digits?)", expected);
+            fail("bad dimension '" + excerpt(written, 40) + "' in the shape (does the writer's locale group digits?)",
+                 expected);
         if (!good) fail("bad dimension '" + excerpt(written, 40) + "' in the shape", expected);
         lengths_.push_back(value);
         header.shape.push_back(static_cast<std::size_t>(value));
         header.shape_digits.emplace_back(digits);
     }
 
-    /// The product of the lengths, zeros left out as NumPy does, times the element's size must be a size in memory: a zero
-    /// elsewhere must not hide a length that nobody can index.
+    /// The product of the lengths, zeros left out as NumPy does, times the element's size must be a size in memory: a
+    /// zero elsewhere must not hide a length that nobody can index.
     void check_overflow(const std::string& written) const {
         constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()) / 8;
         std::uint64_t product = 1;

@@ -2,8 +2,8 @@
 /// \file
 /// NumPy's `.npz`: a zip of `.npy` members.
 ///
-/// The structure is audited first (`zip_audit.hpp`); libzip then inflates, checks the CRC, and writes. Members that end in `.npy`
-/// become arrays, those that end in `.json` texts; any other is named in a warning and never read.
+/// The structure is audited first (`zip_audit.hpp`); libzip then inflates, checks the CRC, and writes. Members that end
+/// in `.npy` become arrays, those that end in `.json` texts; any other is named in a warning and never read.
 #pragma once
 
 #include "attest/io/archive.hpp"
@@ -64,8 +64,9 @@ public:
         while (!into.empty()) {
             const std::size_t got = some(into);
             if (got == 0)
-                throw file_error(where_, "inflates to " + std::to_string(done_) + " bytes, declares " + std::to_string(entry_->size),
-                                 "both the same");
+                throw file_error(
+                    where_, "inflates to " + std::to_string(done_) + " bytes, declares " + std::to_string(entry_->size),
+                    "both the same");
             into = into.subspan(got);
         }
     }
@@ -73,7 +74,8 @@ public:
     void finish() {
         std::byte more{};
         if (some({&more, 1}) != 0)
-            throw file_error(where_, "inflates to more than the " + std::to_string(entry_->size) + " bytes it declares", "both the same");
+            throw file_error(where_, "inflates to more than the " + std::to_string(entry_->size) + " bytes it declares",
+                             "both the same");
     }
 
 private:
@@ -83,13 +85,16 @@ private:
             zip_error_t* const error = zip_file_get_error(file_.get());
             const int code = zip_error_code_zip(error);
             if (code == ZIP_ER_CRC && done_ == entry_->size)
-                throw file_error(where_, "bad CRC: its bytes do not have the CRC " + std::to_string(entry_->crc) + " that the directory says",
+                throw file_error(where_,
+                                 "bad CRC: its bytes do not have the CRC " + std::to_string(entry_->crc) +
+                                     " that the directory says",
                                  "bytes that arrived unharmed");
             if (code == ZIP_ER_CRC || code == ZIP_ER_INCONS)
-                throw file_error(where_, "inflates to " + std::to_string(done_) + " bytes, declares " + std::to_string(entry_->size),
-                                 "both the same");
-            throw file_error(where_, "cannot be inflated after " + std::to_string(done_) + " of " + std::to_string(entry_->size) +
-                                         " bytes: " + zip_error_strerror(error));
+                throw file_error(
+                    where_, "inflates to " + std::to_string(done_) + " bytes, declares " + std::to_string(entry_->size),
+                    "both the same");
+            throw file_error(where_, "cannot be inflated after " + std::to_string(done_) + " of " +
+                                         std::to_string(entry_->size) + " bytes: " + zip_error_strerror(error));
         }
         done_ += static_cast<std::uint64_t>(got);
         return static_cast<std::size_t>(got);
@@ -105,28 +110,32 @@ private:
 inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, std::string_view where) {
     const zip_int64_t count = zip_get_num_entries(zip, ZIP_FL_UNCHANGED);
     if (count < 0 || static_cast<std::uint64_t>(count) != entries.size())
-        throw file_error(where, "libzip sees " + std::to_string(count) + " members, the central directory has " + std::to_string(entries.size()));
+        throw file_error(where, "libzip sees " + std::to_string(count) + " members, the central directory has " +
+                                    std::to_string(entries.size()));
     for (std::size_t i = 0; i < entries.size(); ++i) {
         zip_stat_t stat;
         zip_stat_init(&stat);
         const char* const name = zip_get_name(zip, i, ZIP_FL_ENC_RAW);
-        if (!name || entries[i].name != name || zip_stat_index(zip, i, ZIP_FL_UNCHANGED, &stat) != 0 || stat.size != entries[i].size ||
-            stat.comp_size != entries[i].compressed || stat.crc != entries[i].crc || stat.comp_method != entries[i].method)
+        if (!name || entries[i].name != name || zip_stat_index(zip, i, ZIP_FL_UNCHANGED, &stat) != 0 ||
+            stat.size != entries[i].size || stat.comp_size != entries[i].compressed || stat.crc != entries[i].crc ||
+            stat.comp_method != entries[i].method)
             throw file_error(member_of(where, entries[i].name), "libzip sees another member there");
     }
 }
 
 [[nodiscard]] inline std::string read_text(member_stream& stream, const zip_entry& entry, const std::string& where) {
     if (entry.size > npz_text_limit)
-        throw file_error(where, "text of " + std::to_string(entry.size) + " bytes", "at most " + std::to_string(npz_text_limit));
+        throw file_error(where, "text of " + std::to_string(entry.size) + " bytes",
+                         "at most " + std::to_string(npz_text_limit));
     std::vector<std::byte> bytes;
-    npy_detail::read_data(stream, bytes, static_cast<std::size_t>(entry.size), false);
+    npy_detail::read_data(stream, bytes, static_cast<std::size_t>(entry.size), false, where);
     stream.finish();
     return text_of(bytes);
 }
 
 /// Reads what has been audited. Takes the source over.
-[[nodiscard]] inline archive read_members(zip_source_t* source, const std::vector<zip_entry>& entries, std::string_view where) {
+[[nodiscard]] inline archive read_members(zip_source_t* source, const std::vector<zip_entry>& entries,
+                                          std::string_view where) {
     error_slot error;
     const zip_handle zip{zip_open_from_source(source, ZIP_RDONLY, error.get())};
     if (!zip) {
@@ -140,7 +149,8 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
         const std::string member = member_of(where, entry.name);
         const std::string_view name = entry.name;
         if (name.ends_with(".npy")) {
-            if (name.size() == 4 || name.ends_with("/.npy")) throw file_error(member, "unsafe name: nothing before .npy", "NAME.npy");
+            if (name.size() == 4 || name.ends_with("/.npy"))
+                throw file_error(member, "unsafe name: nothing before .npy", "NAME.npy");
             member_stream stream(zip.get(), i, entry, member);
             const bool stored = entry.method == 0; // then its size has been checked against the file
             result.arrays.push_back({std::string{name.substr(0, name.size() - 4)},
@@ -169,8 +179,10 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
 }
 
 /// Reads a `.npz` file.
-/// \throws file_error if the file cannot be read, if its structure is not that of a plain zip of stored or deflated members
-///         that says everything consistently, if a CRC is wrong, if all members exceed 64 GiB, and as parse_npy for each array
+/// \throws file_error if the file cannot be read, if its structure is not that of a plain zip of stored or deflated
+/// members
+///         that says everything consistently, if a CRC is wrong, if all members exceed 64 GiB, and as parse_npy for
+///         each array
 [[nodiscard]] inline archive read_npz(const std::filesystem::path& path) {
     const std::string where = path.string();
     file_source file(path);
@@ -190,14 +202,14 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
 namespace zip_detail {
 
 /// Adds one member made of two pieces that must outlive the zip's closing.
-inline void add_member(zip_t* zip, const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body,
-                       bool compress, std::string_view where) {
+inline void add_member(zip_t* zip, const std::string& name, std::span<const std::byte> head,
+                       std::span<const std::byte> body, bool compress, std::string_view where) {
     const std::string member = member_of(where, name);
     const std::string unsafe = unsafe_member_name(name);
     if (!unsafe.empty()) throw file_error(member, "unsafe name: it " + unsafe, "a plain relative name");
     const auto fragment = [](std::span<const std::byte> bytes) {
         // libzip's type has no const; it only reads.
-        auto* data = const_cast<std::byte*>(bytes.data()); // NOLINT(*-const-cast)
+        auto* data = const_cast<std::byte*>(bytes.data());                                // NOLINT(*-const-cast)
         return zip_buffer_fragment_t{reinterpret_cast<zip_uint8_t*>(data), bytes.size()}; // NOLINT(*-reinterpret-cast)
     };
     const zip_buffer_fragment_t fragments[] = {fragment(head), fragment(body)};
@@ -217,8 +229,8 @@ inline void add_member(zip_t* zip, const std::string& name, std::span<const std:
 
 } // namespace zip_detail
 
-/// Writes a `.npz` file: arrays as NAME.npy, texts under their own names. It replaces a file of that name only when it is
-/// complete. Equal archives give equal bytes (of the same libzip and zlib).
+/// Writes a `.npz` file: arrays as NAME.npy, texts under their own names. It replaces a file of that name only when it
+/// is complete. Equal archives give equal bytes (of the same libzip and zlib).
 /// \param compress  deflate the members, as np.savez_compressed does
 /// \throws file_error if a name is unsafe or there twice, or the file cannot be written
 inline void write_npz(const std::filesystem::path& path, const archive& content, bool compress = false) {
@@ -247,10 +259,17 @@ inline void write_npz(const std::filesystem::path& path, const archive& content,
     prefixes.reserve(content.arrays.size());
     for (const named_array& item : content.arrays) {
         const std::string name = once(item.name + ".npy");
+        if (item.value.data.size() != item.value.view().bytes())
+            throw file_error(member_of(where, name),
+                             "cannot be written: shape " + shape_text(item.value.shape) + " of " +
+                                 std::string{name_of(item.value.type)} + " with " +
+                                 std::to_string(item.value.data.size()) + " bytes",
+                             std::to_string(item.value.view().bytes()));
         prefixes.push_back(npy_prefix(item.value.type, item.value.shape, member_of(where, name)));
         add_member(zip.get(), name, prefixes.back(), item.value.data, compress, where);
     }
-    for (const auto& [name, text] : content.texts) add_member(zip.get(), once(name), std::as_bytes(std::span{text}), {}, compress, where);
+    for (const auto& [name, text] : content.texts)
+        add_member(zip.get(), once(name), std::as_bytes(std::span{text}), {}, compress, where);
     zip_t* const open = zip.get();
     if (zip_close(open) != 0) throw file_error(where, std::string{"cannot be written: "} + zip_strerror(open));
     (void)zip.release();

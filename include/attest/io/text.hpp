@@ -45,7 +45,8 @@ namespace attest {
     return true;
 }
 
-/// `text` with every control byte (C0, DEL, C1) and every byte that is not UTF-8 written as \xNN. Doing it twice changes nothing.
+/// `text` with every control byte (C0, DEL, C1) and every byte that is not UTF-8 written as \xNN. Doing it twice
+/// changes nothing.
 [[nodiscard]] inline std::string printable(std::string_view text) {
     std::string result;
     result.reserve(text.size());

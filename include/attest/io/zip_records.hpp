@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The records of a zip file as they stand in it: where the central directory is, and what it and the local headers say.
+/// The records of a zip file as they stand in it: where the central directory is, and what it and the local headers
+/// say.
 ///
-/// Numbers are those of PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. Nothing here decides whether the records agree:
-/// that is `zip_audit.hpp`.
+/// Numbers are those of PKWARE's APPNOTE.TXT 6.3.10, sections 4.3 to 4.5. Nothing here decides whether the records
+/// agree: that is `zip_audit.hpp`.
 #pragma once
 
 #include "attest/io/byte_source.hpp"
@@ -87,15 +88,16 @@ private:
     return text;
 }
 
-/// Takes from the extra field what a record's 32-bit numbers leave to it. `wanted` are the numbers that may be there, in their
-/// fixed order; those that hold the marker are replaced. \returns whether there is a ZIP64 field
-inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t* const> wanted, const std::string& where) {
+/// Takes from the extra field what a record's 32-bit numbers leave to it. `wanted` are the numbers that may be there,
+/// in their fixed order; those that hold the marker are replaced. \returns whether there is a ZIP64 field
+inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t* const> wanted,
+                       const std::string& where) {
     std::optional<std::span<const std::byte>> field;
     while (!extra.empty()) {
         const std::size_t length = extra.size() < 4 ? 0 : record(extra).u16(2);
         if (extra.size() < 4 + length)
-            throw file_error(where, "extra field broken: " + std::to_string(extra.size()) + " bytes are left for one of " +
-                                        std::to_string(4 + length));
+            throw file_error(where, "extra field broken: " + std::to_string(extra.size()) +
+                                        " bytes are left for one of " + std::to_string(4 + length));
         if (record(extra).u16(0) == 1) {
             if (field) throw file_error(where, "two ZIP64 extra fields", "one");
             field = extra.subspan(4, length);
@@ -116,7 +118,8 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
     return field.has_value();
 }
 
-/// The end record of a ZIP64 file, which the ordinary one at `end` points to through its locator; nothing if there is none.
+/// The end record of a ZIP64 file, which the ordinary one at `end` points to through its locator; nothing if there is
+/// none.
 [[nodiscard]] inline std::optional<zip_directory> find_directory64(byte_source& source, std::uint64_t end,
                                                                    std::string_view where) {
     if (end < locator_size) return std::nullopt;
@@ -132,7 +135,8 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
     const std::vector<std::byte> bytes64 = read_bytes(source, at, end64_size);
     const record end64(bytes64);
     if (end64.u32(0) != end64_signature)
-        throw file_error(where, "not a zip: no ZIP64 end record at " + std::to_string(at) + ", where its locator points");
+        throw file_error(where,
+                         "not a zip: no ZIP64 end record at " + std::to_string(at) + ", where its locator points");
     if (end64.u64(4) != limit - at - 12)
         throw file_error(where, "not a zip: ZIP64 end record says " + std::to_string(end64.u64(4)) + " bytes",
                          std::to_string(limit - at - 12));
@@ -140,8 +144,9 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         throw file_error(where, "zip in several parts", "one file");
     const zip_directory directory{end64.u64(32), end64.u64(48), end64.u64(40)};
     if (directory.offset > at || at - directory.offset != directory.size)
-        throw file_error(where, "not a zip: central directory at " + std::to_string(directory.offset) + " of " +
-                                    std::to_string(directory.size) + " bytes",
+        throw file_error(where,
+                         "not a zip: central directory at " + std::to_string(directory.offset) + " of " +
+                             std::to_string(directory.size) + " bytes",
                          "it to end at the ZIP64 end record, at " + std::to_string(at));
     return directory;
 }
@@ -161,16 +166,18 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         if (end.u32(0) != end_signature) continue;
         const std::size_t rest = window - i - end_size;
         if (end.u16(20) != rest) {
-            lie = "the end record at " + std::to_string(begin + i) + " says a comment of " + std::to_string(end.u16(20)) +
-                  " bytes, " + std::to_string(rest) + " follow";
+            lie = "the end record at " + std::to_string(begin + i) + " says a comment of " +
+                  std::to_string(end.u16(20)) + " bytes, " + std::to_string(rest) + " follow";
             continue;
         }
         if (found)
-            throw file_error(where, not_zip + "two end records, at " + std::to_string(*found) + " and " + std::to_string(begin + i),
-                             "one");
+            throw file_error(
+                where, not_zip + "two end records, at " + std::to_string(*found) + " and " + std::to_string(begin + i),
+                "one");
         found = begin + i;
     }
-    if (!found) throw file_error(where, not_zip + (lie.empty() ? "no end record" : lie), "a zip's end record at the end");
+    if (!found)
+        throw file_error(where, not_zip + (lie.empty() ? "no end record" : lie), "a zip's end record at the end");
     return *found;
 }
 
@@ -180,15 +187,18 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
     const std::vector<std::byte> bytes = read_bytes(source, at, end_size);
     const record end(bytes);
     const std::optional<zip_directory> directory64 = find_directory64(source, at, where);
-    const auto agrees = [](std::uint64_t small, std::uint64_t marker, std::uint64_t big) { return small == marker || small == big; };
+    const auto agrees = [](std::uint64_t small, std::uint64_t marker, std::uint64_t big) {
+        return small == marker || small == big;
+    };
     if (directory64) {
         if (!agrees(end.u16(10), marker16, directory64->entries) || !agrees(end.u32(12), marker32, directory64->size) ||
             !agrees(end.u32(16), marker32, directory64->offset))
-            throw file_error(where, "not a zip: its end record says " + std::to_string(end.u16(10)) +
-                                        " members, directory of " + std::to_string(end.u32(12)) + " bytes at " +
-                                        std::to_string(end.u32(16)) + ", its ZIP64 record " +
-                                        std::to_string(directory64->entries) + ", " + std::to_string(directory64->size) + " and " +
-                                        std::to_string(directory64->offset),
+            throw file_error(where,
+                             "not a zip: its end record says " + std::to_string(end.u16(10)) +
+                                 " members, directory of " + std::to_string(end.u32(12)) + " bytes at " +
+                                 std::to_string(end.u32(16)) + ", its ZIP64 record " +
+                                 std::to_string(directory64->entries) + ", " + std::to_string(directory64->size) +
+                                 " and " + std::to_string(directory64->offset),
                              "both the same");
         return *directory64;
     }
@@ -197,10 +207,12 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
     const zip_directory directory{end.u16(10), end.u32(16), end.u32(12)};
     const std::uint64_t stop = directory.offset + directory.size;
     if (stop != at)
-        throw file_error(where, "not a zip: central directory of " + std::to_string(directory.size) + " bytes at " +
-                                    std::to_string(directory.offset) + ", end record at " + std::to_string(at) +
-                                    (stop < at ? " (" + std::to_string(at - stop) + " bytes of something else before or between)" : ""),
-                         "one to end where the other begins");
+        throw file_error(
+            where,
+            "not a zip: central directory of " + std::to_string(directory.size) + " bytes at " +
+                std::to_string(directory.offset) + ", end record at " + std::to_string(at) +
+                (stop < at ? " (" + std::to_string(at - stop) + " bytes of something else before or between)" : ""),
+            "one to end where the other begins");
     return directory;
 }
 
@@ -211,8 +223,9 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         throw file_error(where, "central directory of " + std::to_string(directory.size) + " bytes",
                          "at most " + std::to_string(zip_directory_limit));
     if (directory.entries > directory.size / entry_size)
-        throw file_error(where, std::to_string(directory.entries) + " members in a central directory of " +
-                                    std::to_string(directory.size) + " bytes",
+        throw file_error(where,
+                         std::to_string(directory.entries) + " members in a central directory of " +
+                             std::to_string(directory.size) + " bytes",
                          "at least " + std::to_string(entry_size) + " bytes each");
     const std::vector<std::byte> bytes = read_bytes(source, directory.offset, static_cast<std::size_t>(directory.size));
     std::vector<zip_entry> entries;
@@ -227,7 +240,8 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         const std::size_t length = entry_size + name + extra + head.u16(32);
         if (rest.size() < length)
             throw file_error(where, "central directory broken: entry " + std::to_string(i + 1) + " takes " +
-                                        std::to_string(length) + " bytes, " + std::to_string(rest.size()) + " are left");
+                                        std::to_string(length) + " bytes, " + std::to_string(rest.size()) +
+                                        " are left");
         zip_entry entry;
         entry.name = text_of(rest.subspan(entry_size, name));
         entry.flags = head.u16(8);
@@ -238,9 +252,11 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         const std::uint64_t disk = head.u16(34);
         entry.offset = head.u32(42);
         const std::string member = member_of(where, entry.name);
-        std::uint64_t* const wanted[] = {&entry.size, &entry.compressed, &entry.offset}; // their order in the ZIP64 field
+        std::uint64_t* const wanted[] = {&entry.size, &entry.compressed,
+                                         &entry.offset}; // their order in the ZIP64 field
         entry.zip64 = read_zip64(rest.subspan(entry_size + name, extra), wanted, member);
-        if (disk != 0 && disk != marker16) throw file_error(member, "in part " + std::to_string(disk) + " of several", "one file");
+        if (disk != 0 && disk != marker16)
+            throw file_error(member, "in part " + std::to_string(disk) + " of several", "one file");
         entries.push_back(std::move(entry));
         rest = rest.subspan(length);
     }
@@ -251,7 +267,8 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
 }
 
 /// Reads the local header at `offset`. It must end before `limit`, where the central directory begins.
-[[nodiscard]] inline zip_entry read_local(byte_source& source, std::uint64_t offset, std::uint64_t limit, const std::string& where) {
+[[nodiscard]] inline zip_entry read_local(byte_source& source, std::uint64_t offset, std::uint64_t limit,
+                                          const std::string& where) {
     const auto outside = [&where, offset, limit](std::size_t needed) {
         return file_error(where, "local header of " + std::to_string(needed) + " bytes at " + std::to_string(offset),
                           "it to end before the central directory, at " + std::to_string(limit));
@@ -260,7 +277,8 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
     const std::vector<std::byte> fixed = read_bytes(source, offset, local_size);
     const record head(fixed);
     if (head.u32(0) != local_signature)
-        throw file_error(where, "no local header at " + std::to_string(offset) + ", where the central directory points");
+        throw file_error(where,
+                         "no local header at " + std::to_string(offset) + ", where the central directory points");
     const std::size_t name = head.u16(26);
     const std::size_t extra = head.u16(28);
     if (limit - offset - local_size < name + extra) throw outside(local_size + name + extra);

@@ -9,7 +9,8 @@
 namespace attest {
 
 /// Axis number K of a list.
-template <std::size_t K, class First, class... Rest> struct nth_axis : nth_axis<K - 1, Rest...> {};
+template <std::size_t K, class... Axes> struct nth_axis;
+template <std::size_t K, class First, class... Rest> struct nth_axis<K, First, Rest...> : nth_axis<K - 1, Rest...> {};
 template <class First, class... Rest> struct nth_axis<0, First, Rest...> {
     using type = First;
 };
@@ -43,6 +44,12 @@ public:
         for (std::size_t k = 0; k < rank; ++k) {
             rules::length_of_fixed_axis::check(given[k], typed[k]);
             if constexpr (!fixed) this->value[k] = given[k];
+        }
+        // So that elements() cannot wrap around, and pass a small memory for a huge shape.
+        std::size_t count = 1;
+        for (const std::size_t length : given) {
+            if (length != 0) rules::countable_elements::check(count, static_cast<std::size_t>(-1) / length);
+            count *= length;
         }
     }
 

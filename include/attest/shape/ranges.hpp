@@ -12,6 +12,8 @@
 #include "attest/shape/tensor.hpp"
 
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 namespace attest {
 
@@ -66,6 +68,18 @@ private:
     std::size_t length_ = 0;
 };
 
+} // namespace detail
+} // namespace attest
+
+// The ranges here are views: cheap to copy, and no owners. The name is declared, not included, so that range-v3 stays optional.
+namespace ranges::ext {
+template <class T> struct enable_view;
+template <class F> struct enable_view<attest::detail::index_range<F>> : std::true_type {};
+} // namespace ranges::ext
+
+namespace attest {
+namespace detail {
+
 struct identity_index {
     constexpr std::size_t operator()(std::size_t i) const noexcept { return i; }
 };
@@ -74,6 +88,17 @@ template <class T> struct element_at {
     T* data = nullptr;
     std::ptrdiff_t stride = 1;
     constexpr T& operator()(std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
+};
+// Element number e, counted in C order, of memory with any strides.
+template <class T, std::size_t Rank> struct strided_element_at {
+    T* data = nullptr;
+    std::size_t length[Rank] = {};
+    std::ptrdiff_t stride[Rank] = {};
+    constexpr T& operator()(std::size_t e) const {
+        std::ptrdiff_t offset = 0;
+        for (std::size_t k = Rank; k-- > 0; e /= length[k]) offset += static_cast<std::ptrdiff_t>(e % length[k]) * stride[k];
+        return data[offset];
+    }
 };
 template <class T, class Kept> struct matrix_slice_at {
     T* data = nullptr;
@@ -98,7 +123,6 @@ template <class T, axis_type A, axis_type B> constexpr auto matrix_columns(const
 template <class T, class... Axes> constexpr view<T, Axes...> as_view(const view<T, Axes...>& x) { return x; }
 template <class T, class... Axes> constexpr view<T, Axes...> as_view(tensor<T, Axes...>& x) { return x; }
 template <class T, class... Axes> constexpr view<const T, Axes...> as_view(const tensor<T, Axes...>& x) { return x; }
-template <class T, class... Axes> void as_view(tensor<T, Axes...>&&) = delete; // the range would outlive the tensor
 
 } // namespace detail
 
@@ -106,24 +130,38 @@ template <class T, class... Axes> void as_view(tensor<T, Axes...>&&) = delete; /
 template <class X>
     requires matrix_like<std::remove_cvref_t<X>>
 [[nodiscard]] constexpr auto rows(X&& x) {
-    return detail::matrix_rows(detail::as_view(static_cast<X&&>(x)));
+    return detail::matrix_rows(detail::as_view(x));
 }
+template <class T, class... Axes> void rows(tensor<T, Axes...>&&) = delete; // the range would outlive the tensor
+template <class T, class... Axes> void rows(const tensor<T, Axes...>&&) = delete;
 /// The columns of a matrix, each a vector view with a stride.
 template <class X>
     requires matrix_like<std::remove_cvref_t<X>>
 [[nodiscard]] constexpr auto columns(X&& x) {
-    return detail::matrix_columns(detail::as_view(static_cast<X&&>(x)));
+    return detail::matrix_columns(detail::as_view(x));
 }
-/// The elements of a vector, or of a tensor in C order.
+template <class T, class... Axes> void columns(tensor<T, Axes...>&&) = delete; // the range would outlive the tensor
+template <class T, class... Axes> void columns(const tensor<T, Axes...>&&) = delete;
+/// The elements of a tensor or view, in C order.
 template <class T, class... Axes> [[nodiscard]] constexpr auto elements(tensor<T, Axes...>& x) {
     return detail::index_range<detail::element_at<T>>({x.data(), 1}, x.elements());
 }
 template <class T, class... Axes> [[nodiscard]] constexpr auto elements(const tensor<T, Axes...>& x) {
     return detail::index_range<detail::element_at<const T>>({x.data(), 1}, x.elements());
 }
-template <class T, class... Axes> void elements(tensor<T, Axes...>&&) = delete;
+template <class T, class... Axes> void elements(const tensor<T, Axes...>&&) = delete; // the range would outlive the tensor
 template <class T, class A> [[nodiscard]] constexpr auto elements(const view<T, A>& x) {
     return detail::index_range<detail::element_at<T>>({x.data(), x.stride(0)}, x.length(0));
+}
+template <class T, class... Axes>
+    requires(sizeof...(Axes) > 1)
+[[nodiscard]] constexpr auto elements(const view<T, Axes...>& x) {
+    detail::strided_element_at<T, sizeof...(Axes)> at{x.data()};
+    for (std::size_t k = 0; k < sizeof...(Axes); ++k) {
+        at.length[k] = x.length(k);
+        at.stride[k] = x.stride(k);
+    }
+    return detail::index_range<decltype(at)>(at, x.elements());
 }
 /// The indices 0, 1, …, length - 1 of axis K.
 template <std::size_t K, class X>

@@ -122,6 +122,14 @@ struct length_of_fixed_axis {
     }
 };
 
+/// The number of elements of a shape; `greatest` is the greatest count so far that the next length may multiply.
+struct countable_elements {
+    static constexpr const char* sentence = "the number of elements of a shape must fit in std::size_t";
+    static constexpr void check(std::size_t count, std::size_t greatest) {
+        if (count > greatest) throw shape_error(sentence, count, greatest);
+    }
+};
+
 /// Element access with checking.
 struct index_in_range {
     static constexpr const char* sentence = "an index must be less than the length of its axis";

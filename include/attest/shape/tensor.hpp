@@ -55,6 +55,13 @@ private:
     std::size_t count_ = 0;
 };
 
+// 0, 1, …, N - 1 as template arguments; std::index_sequence would need <utility>.
+template <std::size_t...> struct index_list {};
+template <std::size_t N, std::size_t... K> constexpr auto first_indices() {
+    if constexpr (sizeof...(K) == N) return index_list<K...>{};
+    else return first_indices<N, K..., sizeof...(K)>();
+}
+
 template <class T, axis_type... Axes> constexpr auto storage_for() {
     if constexpr (all_fixed<Axes...>) {
         constexpr std::size_t count = extents<Axes...>{}.elements();
@@ -135,7 +142,7 @@ public:
     /// The slice at index i of the leading axis: a view with one axis less, or the element for rank 1.
     [[nodiscard]] constexpr decltype(auto) operator[](std::size_t i) & { return view<T, Axes...>(*this)[i]; }
     [[nodiscard]] constexpr decltype(auto) operator[](std::size_t i) const& { return view<const T, Axes...>(*this)[i]; }
-    void operator[](std::size_t i) && = delete; // the slice would outlive its tensor
+    void operator[](std::size_t i) const&& = delete; // the slice would outlive its tensor
 
     constexpr operator view<T, Axes...>() & { return view<T, Axes...>(data(), lengths_); } // NOLINT(google-explicit-constructor)
     constexpr operator view<const T, Axes...>() const& {                                   // NOLINT(google-explicit-constructor)
@@ -157,11 +164,13 @@ private:
         return at;
     }
     template <class X> static constexpr extents_type lengths_like(const X& other) {
-        return [&]<std::size_t... K>(index_list<K...>) {
-            (rules::same_shape::check<axis_at<K>, axis_of<X, K>>(other.length(K), other.length(K)), ...);
+        return [&]<std::size_t... K>(detail::index_list<K...>) {
+            (rules::same_shape::check<axis_at<K>, axis_of<X, K>>(is_dynamic<axis_at<K>> ? other.length(K) : axis_at<K>::size,
+                                                                 other.length(K)),
+             ...);
             if constexpr (rank == 0) return extents_type{};
             else return extents_type(other.length(K)...);
-        }(indices(index_list<>{}));
+        }(detail::first_indices<rank>());
     }
     template <class X> constexpr void copy_from(const X& other) {
         T* to = data();
@@ -180,11 +189,6 @@ private:
             }
         }
     }
-    template <std::size_t...> struct index_list {};
-    template <std::size_t... K> static constexpr auto indices(index_list<K...>) {
-        if constexpr (sizeof...(K) == rank) return index_list<K...>{};
-        else return indices(index_list<K..., sizeof...(K)>{});
-    }
     template <class V> struct tensor_of_view;
     template <class U, class... Rest> struct tensor_of_view<view<U, Rest...>> {
         using type = tensor<T, Rest...>;
@@ -197,21 +201,22 @@ private:
 
 /// Equal lengths and equal elements. Axes that can't meet do not compile.
 template <class X, class Y>
-    requires(tensor_of_rank<X, X::rank> && tensor_of_rank<Y, X::rank> && X::rank >= 1 && X::rank <= 2)
+    requires(tensor_of_rank<X, X::rank> && tensor_of_rank<Y, X::rank>)
 [[nodiscard]] constexpr bool operator==(const X& x, const Y& y) {
-    rules::same_shape::check<axis_of<X, 0>, axis_of<Y, 0>>(0, 0);
-    if constexpr (X::rank == 2) rules::same_shape::check<axis_of<X, 1>, axis_of<Y, 1>>(0, 0);
-    for (std::size_t k = 0; k < X::rank; ++k)
-        if (x.length(k) != y.length(k)) return false;
-    for (std::size_t i = 0; i < x.length(0); ++i) {
-        if constexpr (X::rank == 1) {
-            if (!(x(i) == y(i))) return false;
-        } else {
-            for (std::size_t j = 0; j < x.length(1); ++j)
-                if (!(x(i, j) == y(i, j))) return false;
-        }
+    if constexpr (X::rank == 0) {
+        return x() == y();
+    } else {
+        constexpr bool axes_meet = [&]<std::size_t... K>(detail::index_list<K...>) {
+            (rules::same_shape::check<axis_of<X, K>, axis_of<Y, K>>(0, 0), ...);
+            return (rules::same_shape::holds<axis_of<X, K>, axis_of<Y, K>> && ...);
+        }(detail::first_indices<X::rank>());
+        for (std::size_t k = 0; k < X::rank; ++k)
+            if (x.length(k) != y.length(k)) return false;
+        if constexpr (axes_meet) // else the compiler has spoken
+            for (std::size_t i = 0; i < x.length(0); ++i)
+                if (!(x[i] == y[i])) return false;
+        return true;
     }
-    return true;
 }
 
 } // namespace attest

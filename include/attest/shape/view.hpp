@@ -29,6 +29,13 @@ concept contiguous_memory = requires(M& memory) {
     { memory.data() };
     { memory.size() } -> std::convertible_to<std::size_t>;
 };
+// Memory that outlives the expression: an lvalue, or a temporary that only refers to it, as std::span does (whose constness is not that of its
+// elements, so that both pointers have the same type).
+template <class M>
+concept lasting_memory =
+    contiguous_memory<M> && (std::is_lvalue_reference_v<M> || (!std::is_const_v<M> && requires(M& memory, const M& same) {
+                                 requires std::same_as<decltype(memory.data()), decltype(same.data())>;
+                             }));
 } // namespace detail
 
 /// A shape over memory: element (i, j, …) lies at data + i·stride(0) + j·stride(1) + …. Copying a view copies no elements.
@@ -123,8 +130,9 @@ template <axis_type... Axes, class T, std::convertible_to<std::size_t>... Length
 [[nodiscard]] constexpr view<T, Axes...> shaped(T* data, Lengths... lengths) {
     return view<T, Axes...>(data, extents<Axes...>(lengths...));
 }
-/// Gives a std::vector, std::array, std::span, … the shape of fixed axes; throws shape_error unless it holds exactly the elements.
-template <axis_type... Axes, detail::contiguous_memory M>
+/// Gives a std::vector, std::array, std::span, … the shape of fixed axes; throws shape_error unless it holds exactly the elements. A temporary
+/// that owns its elements is refused.
+template <axis_type... Axes, detail::lasting_memory M>
     requires(detail::all_fixed<Axes...>)
 [[nodiscard]] constexpr auto shaped(M&& memory) {
     const extents<Axes...> lengths;
@@ -132,7 +140,7 @@ template <axis_type... Axes, detail::contiguous_memory M>
     return view<std::remove_pointer_t<decltype(memory.data())>, Axes...>(memory.data(), lengths);
 }
 /// The same with all lengths given.
-template <axis_type... Axes, detail::contiguous_memory M, std::convertible_to<std::size_t>... Lengths>
+template <axis_type... Axes, detail::lasting_memory M, std::convertible_to<std::size_t>... Lengths>
     requires(sizeof...(Lengths) == sizeof...(Axes) && sizeof...(Axes) > 0)
 [[nodiscard]] constexpr auto shaped(M&& memory, Lengths... given) {
     const extents<Axes...> lengths(given...);

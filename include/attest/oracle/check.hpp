@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// `check`: is this tensor what the formula gives, as far as the declared arithmetic can give it? Plain data in and out; no files.
+///
+/// ```cpp
+/// const auto result = attest::check({{"op", "attention"}, {"causal", "top-left"}, {"arithmetic", "f32"}},
+///                                   {{"q", q}, {"k", k}, {"v", v}}, {{"out", out}});
+/// if (!attest::passes(result.verdict)) …
+/// ```
+#pragma once
+
+#include "attest/oracle/compare_attention.hpp"
+#include "attest/oracle/compare_softmax.hpp"
+
+#include <range/v3/algorithm/find_if.hpp>
+#include <range/v3/algorithm/all_of.hpp>
+#include <range/v3/algorithm/max.hpp>
+#include <range/v3/view/transform.hpp>
+
+namespace attest {
+
+namespace detail {
+
+// The arithmetic in force for one judge: the declared one; else the first of the strict ones that holds.
+inline const arithmetic* arithmetic_in_force(const output_judge& judge, const std::optional<std::string>& declared, dtype stored) {
+    if (declared) return find_arithmetic(*declared);
+    switch (stored) {
+    case dtype::f64: return find_arithmetic("f64");
+    case dtype::f32: return find_arithmetic("f32");
+    default: { // X+f32, then X
+        const std::size_t holds = judge.strictest_that_holds();
+        return holds < judge.possible().size() ? judge.possible()[holds] : judge.possible().front();
+    }
+    }
+}
+
+} // namespace detail
+
+/// Checks candidates against the exact values of an op under its conventions.
+///
+/// `given`: the op and its conventions, as on the command line ({"op", "attention"}, {"causal", "top-left"}, …). `inputs`: the op's inputs; what
+/// it does not use is ignored. `candidates`: one or more of its outputs.
+/// Throws usage_error, one line: unknown op, convention or value; an input that is missing; shapes that do not fit; nothing to compare.
+/// The memory behind the arrays must stay while the call runs. Time grows as n_q·n_k·(d_k + d_v), memory as n·d.
+[[nodiscard]] inline check_result check(const settings& given, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
+                                        const progress& tell = {}) {
+    const conventions how = read_conventions(given);
+    if (how.op.empty()) throw usage_error("no op is given; ops: attention, softmax");
+    check_result result;
+    result.op = how.op;
+    std::vector<output_judge> judges = detail::make_judges(find_op(how.op), how, candidates);
+    if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result.seconds, tell);
+    else detail::compare_attention(how, inputs, candidates, judges, result.seconds, tell);
+
+    for (const tensor_info& input : find_op(how.op).inputs)
+        if (const array_view* given_input = find(inputs, input.name))
+            result.inputs.push_back({std::string(input.name), given_input->type, given_input->shape});
+    result.assumed = !how.arithmetic.has_value();
+    for (const output_judge& judge : judges) {
+        const arithmetic* const chosen = detail::arithmetic_in_force(judge, how.arithmetic, find(candidates, judge.name())->type);
+        const auto& possible = judge.possible();
+        result.outputs.push_back(judge.finish(static_cast<std::size_t>(std::find(possible.begin(), possible.end(), chosen) - possible.begin())));
+    }
+    result.verdict = ranges::max(result.outputs | ranges::views::transform(&output_result::verdict));
+    const auto bad = ranges::find_if(result.outputs, [](const output_result& output) { return !passes(output.verdict) && output.verdict != verdict::undecided; });
+    if (bad != result.outputs.end()) result.first_bad_stage = bad->name;
+    // The arithmetic of the whole case is that of its last output, `out` where there is one.
+    result.arithmetic = result.outputs.back().arithmetic;
+    result.conventions = conventions_in_force(how);
+    if (ranges::all_of(result.outputs, [](const output_result& output) { return output.elements == 0; }))
+        throw usage_error("nothing to compare: the outputs have no elements");
+    return result;
+}
+
+} // namespace attest

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// Attention's candidates against its exact rows: raw_scores, scores, weights, lse and out.
+#pragma once
+
+#include "attest/oracle/comparison.hpp"
+
+namespace attest::detail {
+
+inline row_facts attention_facts(const exact_row& row, const attention_problem& p, double scale, const matrix_view* bias, std::size_t i) {
+    row_facts f = facts_of(row);
+    f.scale = absolute(scale);
+    f.d_k = p.d_k;
+    f.biased = p.bias_adds;
+    for (std::size_t at = 0; at < row.visible.size(); ++at) {
+        const std::size_t j = row.visible[at];
+        const double size = f.scale * row.raw_size[j] * slack;
+        const double added = bias == nullptr ? 0.0 : (*bias)(i, j);
+        // q·k·scale is the score less what the mask added; in double that difference is off by their roundings.
+        const double unbiased = absolute(f.score[at] - added) + 0x1p-50 * (absolute(f.score[at]) + absolute(added));
+        f.size.push_back(size);
+        f.unbiased.push_back(std::min(size, unbiased));
+    }
+    return f;
+}
+
+// One row of one candidate, element by element.
+class attention_row_comparison {
+public:
+    attention_row_comparison(const exact_row& row, const matrix_view& v, limits_of_row& limits) : row_{row}, v_{v}, limits_{limits} {}
+
+    /// `first`: position of the row's first element in the candidate; `step`: from one to the next.
+    void operator()(output_judge& judge, std::size_t first, std::size_t step) {
+        judge.begin_row();
+        const std::string& name = judge.name();
+        if (name == "lse") {
+            judge_one(judge, first, row_.lse, row_.score_radius, [](const row_limits& l) { return l.lse(); });
+        } else if (name == "out") {
+            for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * step, c);
+        } else {
+            std::size_t at = 0; // the number of visible keys before key j
+            for (std::size_t j = 0; j < row_.raw_size.size(); ++j) {
+                const bool visible = at < row_.visible.size() && row_.visible[at] == j;
+                over_keys(judge, first + j * step, j, visible, at);
+                at += visible ? 1 : 0;
+            }
+        }
+    }
+
+private:
+    template <class Limit>
+    void judge_one(output_judge& judge, std::size_t position, const exact_number& exact, double radius, const Limit& limit,
+                   double reach = infinity_of_double) {
+        std::vector<double> limits;
+        for (const arithmetic* a : judge.possible()) limits.push_back(row_.finite_inputs ? limit(limits_.of(*a)) : infinity_of_double);
+        judge.element(position, {exact, radius, limits, reach, row_.finite_inputs});
+    }
+
+    void out_component(output_judge& judge, std::size_t position, std::size_t c) {
+        double low = infinity_of_double, high = -low;
+        for (const std::size_t j : row_.visible) {
+            low = std::min(low, v_(j, c));
+            high = std::max(high, v_(j, c));
+        }
+        const auto exact = static_cast<double>(row_.out(c));
+        judge_one(judge, position, row_.out(c), row_.out_radius[c],
+                  [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); }, high - low);
+    }
+
+    void over_keys(output_judge& judge, std::size_t position, std::size_t j, bool visible, std::size_t at) {
+        const auto nothing_allowed = [](const row_limits&) { return 0.0; };
+        if (judge.name() == "raw_scores") {
+            judge_one(judge, position, row_.raw_scores(j), 0x1p-180 * row_.raw_size[j], [&](const row_limits& l) { return l.raw_score(row_.raw_size[j]); });
+        } else if (judge.name() == "scores") {
+            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius, [at](const row_limits& l) { return l.score(at); });
+            else judge_one(judge, position, -std::numeric_limits<exact_number>::infinity(), 0, nothing_allowed);
+        } else { // weights: 0 where not visible, or NaN in an empty row that is declared so
+            if (visible)
+                judge_one(judge, position, row_.weights(j), static_cast<double>(row_.weights(j)) * row_.weight_radius,
+                          [at](const row_limits& l) { return l.weight(at); }, 1.0);
+            else judge_one(judge, position, row_.weights(j), 0, nothing_allowed);
+        }
+    }
+
+    const exact_row& row_;
+    const matrix_view& v_;
+    limits_of_row& limits_;
+};
+
+inline void compare_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
+                              std::vector<output_judge>& judges, check_seconds& seconds, const progress& tell) {
+    const attention_problem p = make_attention_problem(how, inputs);
+    std::vector<placement> places;
+    bool want_raw_scores = false;
+    for (const output_judge& judge : judges) {
+        const array_view& candidate = *find(candidates, judge.name());
+        places.push_back(place(candidate.shape, judge.name() == "out" ? how.layout : tensor_layout::bhnd));
+        require_shape(judge, places.back().length, p.shape_of_output(judge.name()));
+        want_raw_scores = want_raw_scores || judge.name() == "raw_scores";
+    }
+    stopwatch watch;
+    for_each_row(p, want_raw_scores, [&](std::size_t slice, std::size_t i, const exact_row& row, const exact_attention& exact) {
+        seconds.evaluate += watch.lap();
+        limits_of_row limits(attention_facts(row, p, exact.scale(), exact.bias(), i));
+        attention_row_comparison compare(row, exact.values(), limits);
+        for (std::size_t o = 0; o < judges.size(); ++o) compare(judges[o], first_of_row(places[o], p.batch, slice, i), places[o].stride.back());
+        seconds.compare += watch.lap();
+        if (tell) tell(slice * p.n_q + i + 1, p.slices() * p.n_q);
+    });
+}
+
+} // namespace attest::detail

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// A question made ready to compute: named arrays sorted into inputs and candidates, shapes checked against each other, conventions applied.
+#pragma once
+
+#include "attest/question/stack.hpp"
+#include "attest/shape/rules.hpp"
+
+#include <array>
+
+namespace attest {
+
+/// A name and an array that somebody else owns. A shaped tensor or view of float or double converts by itself.
+struct named_view {
+    std::string name;
+    array_view value;
+
+    named_view(std::string tensor_name, array_view array) : name{std::move(tensor_name)}, value{std::move(array)} {}
+    template <class X>
+        requires(tensor_of_rank<X, X::rank> && (std::same_as<scalar_of<X>, float> || std::same_as<scalar_of<X>, double>))
+    named_view(std::string tensor_name, const X& x) : name{std::move(tensor_name)} {
+        value.type = std::same_as<scalar_of<X>, float> ? dtype::f32 : dtype::f64;
+        for (std::size_t k = 0; k < X::rank; ++k) value.shape.push_back(x.length(k));
+        if constexpr (requires { x.stride(std::size_t{0}); }) {
+            std::ptrdiff_t dense = 1;
+            for (std::size_t k = X::rank; k-- > 0; dense *= static_cast<std::ptrdiff_t>(x.length(k)))
+                if (x.length(k) > 1 && x.stride(k) != dense)
+                    throw usage_error(name + ": a view with gaps or another order cannot be checked; copy it into a tensor first");
+        }
+        value.data = reinterpret_cast<const std::byte*>(x.data());
+    }
+};
+
+/// The member of that name, or nothing.
+[[nodiscard]] inline const array_view* find(const std::vector<named_view>& among, std::string_view name) {
+    for (const named_view& v : among)
+        if (v.name == name) return &v.value;
+    return nullptr;
+}
+
+/// Attention ready to compute, one matrix problem a slice (batch and head).
+struct attention_problem {
+    conventions how;
+    matrix_stack q, k, v;
+    std::optional<matrix_stack> bias; ///< −∞ where the mask hides; 0 or the mask's entry elsewhere
+    bool bias_adds = false;           ///< a float mask: the candidate adds it, and rounds
+    std::vector<std::size_t> batch;
+    std::size_t n_q = 0, n_k = 0, d_k = 0, d_v = 0;
+
+    [[nodiscard]] std::size_t slices() const { return element_count(batch); }
+    [[nodiscard]] std::vector<std::size_t> shape_of_output(std::string_view name) const {
+        std::vector<std::size_t> shape = batch;
+        shape.push_back(n_q);
+        if (name == "out") shape.push_back(d_v);
+        else if (name != "lse") shape.push_back(n_k);
+        return shape;
+    }
+};
+
+namespace detail {
+
+inline const array_view& required(const std::vector<named_view>& inputs, std::string_view op, std::string_view name) {
+    if (const array_view* found = find(inputs, name)) return *found;
+    std::string have;
+    for (const named_view& v : inputs) have += (have.empty() ? "" : ", ") + v.name;
+    throw usage_error(std::string(op) + " needs an input '" + std::string(name) + "'; the case has " + (have.empty() ? "none" : have));
+}
+
+// A shape rule said with the tensors' names and shapes in front: the compiler's sentence, at run time.
+template <class Rule>
+void check_rule(std::string_view left_name, const array_view& left, std::size_t left_length, std::string_view right_name,
+                const array_view& right, std::size_t right_length) {
+    try {
+        Rule::template check<dynamic_axis, dynamic_axis>(left_length, right_length);
+    } catch (const shape_error& error) {
+        throw usage_error(std::string(left_name) + " " + shape_text(left.shape) + " and " + std::string(right_name) + " " +
+                          shape_text(right.shape) + ": " + error.what());
+    }
+}
+
+// The mask as what is added to the scores: −∞ hides a key. Broadcast to n_q × n_k, not over the batch.
+inline matrix_stack mask_stack(const array_view& mask, const attention_problem& p) {
+    const auto fail = [&](const std::string& what) { throw usage_error("mask " + shape_text(mask.shape) + " " + what); };
+    const bool additive = is_float(mask.type);
+    const bool boolean = mask.type == dtype::boolean;
+    if (mask.type == dtype::raw16) fail("holds two bytes of a type that NumPy does not know; if they are bf16, say so with --bf16 mask");
+    if (!additive && !boolean && !p.how.mask_polarity_declared)
+        fail("holds integers: declare mask-polarity (keep: 1 may be seen; drop: 1 may not)");
+    const std::size_t rank = mask.shape.size();
+    const std::size_t rows = rank >= 2 ? mask.shape[rank - 2] : 1;
+    const std::size_t columns = rank >= 1 ? mask.shape[rank - 1] : 1;
+    if (rows != 1) check_rule<rules::mask_row_for_each_query>("q", {dtype::f64, {p.n_q, p.d_k}}, p.n_q, "mask", mask, rows);
+    if (columns != 1) check_rule<rules::mask_column_for_each_key>("k", {dtype::f64, {p.n_k, p.d_k}}, p.n_k, "mask", mask, columns);
+    matrix_stack stack{{}, p.n_q, p.n_k, {}};
+    if (rank > 2) stack.batch.assign(mask.shape.begin(), mask.shape.end() - 2);
+    const std::size_t slices = element_count(stack.batch);
+    stack.values.reserve(slices * p.n_q * p.n_k);
+    for (std::size_t s = 0; s < slices; ++s)
+        for (std::size_t i = 0; i < p.n_q; ++i)
+            for (std::size_t j = 0; j < p.n_k; ++j) {
+                const double entry = decode(mask, (s * rows + (rows == 1 ? 0 : i)) * columns + (columns == 1 ? 0 : j));
+                if (!additive && entry != 0 && entry != 1) fail("holds the integer " + std::to_string(static_cast<long long>(entry)) + "; expected 0 and 1 alone");
+                const bool hidden = !additive && ((entry != 0) != p.how.mask_keeps);
+                stack.values.push_back(additive ? entry : hidden ? -std::numeric_limits<double>::infinity() : 0.0);
+            }
+    return stack;
+}
+
+} // namespace detail
+
+/// Makes an attention problem from named arrays; usage_error names the tensors, their shapes and the rule that they break.
+[[nodiscard]] inline attention_problem make_attention_problem(const conventions& how, const std::vector<named_view>& inputs) {
+    const array_view& q = detail::required(inputs, "attention", "q");
+    const array_view& k = detail::required(inputs, "attention", "k");
+    const array_view& v = detail::required(inputs, "attention", "v");
+    attention_problem p{how, stack_of("q", q, how.layout), stack_of("k", k, how.layout), stack_of("v", v, how.layout), {}, false, {}};
+    p.n_q = p.q.rows;
+    p.n_k = p.k.rows;
+    p.d_k = p.q.columns;
+    p.d_v = p.v.columns;
+    detail::check_rule<rules::query_key_dimension>("q", q, p.q.columns, "k", k, p.k.columns);
+    detail::check_rule<rules::value_for_each_key>("k", k, p.k.rows, "v", v, p.v.rows);
+    if (p.d_k == 0 && !how.scale && !how.dot_score) throw usage_error("q " + shape_text(q.shape) + ": with d_k = 0 the scale 1/sqrt(d_k) is undefined");
+    p.batch = common_batch(p.q.batch, p.k.batch, "q " + shape_text(q.shape) + " and k " + shape_text(k.shape), true);
+    p.batch = common_batch(p.batch, p.v.batch, "q " + shape_text(q.shape) + " and v " + shape_text(v.shape), true);
+    if (const array_view* mask = find(inputs, "mask")) {
+        p.bias_adds = is_float(mask->type);
+        p.bias = detail::mask_stack(*mask, p);
+        if (p.batch != common_batch(p.batch, p.bias->batch, "q " + shape_text(q.shape) + " and mask " + shape_text(mask->shape), false))
+            throw usage_error("mask " + shape_text(mask->shape) + " has more batch dimensions than q " + shape_text(q.shape) + " and k " + shape_text(k.shape));
+    }
+    return p;
+}
+
+/// Softmax ready to compute: every fibre of x along one axis.
+struct softmax_problem {
+    std::vector<std::size_t> shape;
+    std::size_t axis = 0;
+    std::vector<double> x; ///< C order
+
+    [[nodiscard]] std::size_t length() const { return shape[axis]; }
+    [[nodiscard]] std::size_t stride() const {
+        std::size_t s = 1;
+        for (std::size_t k = axis + 1; k < shape.size(); ++k) s *= shape[k];
+        return s;
+    }
+    [[nodiscard]] std::size_t fibres() const { return x.empty() ? 0 : x.size() / length(); }
+    /// Position of a fibre's first element.
+    [[nodiscard]] std::size_t first(std::size_t fibre) const {
+        return fibre / stride() * stride() * length() + fibre % stride();
+    }
+};
+
+/// Makes a softmax problem; usage_error for an axis that x does not have.
+[[nodiscard]] inline softmax_problem make_softmax_problem(const conventions& how, const std::vector<named_view>& inputs) {
+    const array_view& x = detail::required(inputs, "softmax", "x");
+    require_float("x", x);
+    const int rank = static_cast<int>(x.shape.size());
+    if (how.axis >= rank || how.axis < -rank)
+        throw usage_error("x " + shape_text(x.shape) + " has no axis " + std::to_string(how.axis));
+    softmax_problem p{x.shape, static_cast<std::size_t>(how.axis < 0 ? how.axis + rank : how.axis), {}};
+    p.x.reserve(x.elements());
+    for (std::size_t e = 0, count = x.elements(); e < count; ++e) p.x.push_back(decode(x, e));
+    return p;
+}
+
+} // namespace attest

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// How reports write numbers: shortest decimals that read back, hex floats, and the words for what is not finite.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace attest::report {
+
+/// The shortest decimal that reads back to the same double: "0.1", "1e-05", "nan", "-inf".
+[[nodiscard]] inline std::string shortest(double x) { return fmt::format("{}", x); }
+
+/// C's hex float: "0x1.8p-3"; "nan", "inf", "-inf" for what is not finite.
+[[nodiscard]] inline std::string hex(double x) { return std::isfinite(x) ? fmt::format("{:a}", x) : fmt::format("{}", x); }
+
+/// A distance or limit in ULP: two decimals while they mean something, then powers of ten.
+[[nodiscard]] inline std::string ulp_text(double ulp) {
+    if (!std::isfinite(ulp)) return "infinitely many";
+    return ulp < 1e6 ? fmt::format("{:.2f}", ulp) : fmt::format("{:.2e}", ulp);
+}
+
+/// "27.3 %"; never "100.0 %" or "0.0 %" for a part that is not all or nothing.
+[[nodiscard]] inline std::string percent(std::size_t part, std::size_t whole) {
+    if (whole == 0) return "-";
+    const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+    if (part != whole && share > 99.9) return "> 99.9 %";
+    if (part != 0 && share < 0.1) return "< 0.1 %";
+    return fmt::format("{:.1f} %", share);
+}
+
+} // namespace attest::report

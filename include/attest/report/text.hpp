@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// A check's result as text for a person.
+#pragma once
+
+#include "attest/oracle/verdict.hpp"
+#include "attest/report/numbers.hpp"
+
+#include <iterator>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
+
+namespace attest::report {
+
+namespace detail {
+
+inline std::string coloured(verdict v, const std::string& text, bool colours) {
+    if (!colours) return text;
+    const char* const code = passes(v) ? "\x1b[1;32m" : v == verdict::undecided ? "\x1b[1;33m" : "\x1b[1;31m";
+    return code + text + "\x1b[0m";
+}
+
+inline std::string index_text(const std::vector<std::size_t>& index) { return shape_text(index); }
+
+// Strings with a separator between them.
+template <class Range> std::string joined(const Range& parts, const char* separator) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+    return text;
+}
+
+inline void element_lines(std::string& to, const char* title, const worst_element& e, const std::string& arithmetic) {
+    auto out = std::back_inserter(to);
+    fmt::format_to(out, "    {} {}: {} ULP from the exact value; {} may be off by {} there\n", title, index_text(e.index), ulp_text(e.ulp), arithmetic,
+                   ulp_text(e.limit_ulp));
+    fmt::format_to(out, "      got                {:<24} {}\n", shortest(e.got), hex(e.got));
+    fmt::format_to(out, "      exact              {}\n", e.expected);
+    fmt::format_to(out, "      correctly rounded  {:<24} {}\n", shortest(e.correctly_rounded), hex(e.correctly_rounded));
+}
+
+// One sentence: what the verdict means for this output, and what to do about it.
+inline std::string meaning(const output_result& o) {
+    switch (o.verdict) {
+    case verdict::exact: return "every element is the exact value, correctly rounded.";
+    case verdict::consistent: return fmt::format("every element lies inside the certain limit of {}: rounding explains all of the difference.", o.arithmetic);
+    case verdict::undecided:
+        return o.blind == 0 ? "no judgement."
+                            : fmt::format("for {} of {} elements the limit of {} is as wide as anything that the row's values could give, or the row sees NaN or infinity; "
+                                          "declare a stricter arithmetic, or use inputs with smaller scores.",
+                                          o.blind, o.elements, o.arithmetic);
+    case verdict::inaccurate:
+        return fmt::format("{} elements are farther off than {} can be, whatever the order of its sums. {} could do that.", o.outside_certain, o.arithmetic, o.weaker);
+    case verdict::wrong:
+        return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic of {} can do: no rounding of the right formula explains them.",
+                           o.outside_certain, percent(o.outside_certain, o.elements), o.rows_outside, o.rows, name_of(o.type));
+    }
+    return "";
+}
+
+} // namespace detail
+
+/// One output: figures, the worst element, and what the verdict means.
+[[nodiscard]] inline std::string output_text(const output_result& o, bool colours = false) {
+    std::string text = fmt::format("  {} {} {}: {}\n", o.name, shape_text(o.shape), name_of(o.type), detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours));
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "    {} elements, {} correctly rounded ({}); rms {} ULP, greatest {} ULP\n", o.elements, o.exact, percent(o.exact, o.elements),
+                   ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
+    if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite\n", o.not_finite);
+    if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero to separate; both neighbours pass\n", o.unseparated);
+    if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);
+    if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o.arithmetic);
+    fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o));
+    return text;
+}
+
+/// The whole report. `name`: what was checked, such as the file.
+[[nodiscard]] inline std::string text(const check_result& r, const std::string& name, bool colours = false) {
+    std::string report = fmt::format("{}: {} {}\n", name, r.op, detail::coloured(r.verdict, std::string(name_of(r.verdict)), colours));
+    auto out = std::back_inserter(report);
+    const auto inputs = r.inputs | ranges::views::transform([](const input_summary& i) { return fmt::format("{} {} {}", i.name, shape_text(i.shape), name_of(i.type)); }) |
+                        ranges::to<std::vector<std::string>>();
+    const auto in_force = r.conventions | ranges::views::transform([](const auto& setting) { return setting.first + "=" + setting.second; }) |
+                          ranges::to<std::vector<std::string>>();
+    fmt::format_to(out, "  inputs       {}\n", detail::joined(inputs, ", "));
+    fmt::format_to(out, "  conventions  {}\n", detail::joined(in_force, " "));
+    fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
+    fmt::format_to(out, "  limit        certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)\n\n");
+    for (const output_result& o : r.outputs) report += output_text(o, colours) + "\n";
+    for (const std::string& warning : r.warnings) fmt::format_to(std::back_inserter(report), "  warning: {}\n", warning);
+    if (!r.first_bad_stage.empty() && r.outputs.size() > 1)
+        fmt::format_to(std::back_inserter(report), "  first bad stage: {}, in the order of computation\n", r.first_bad_stage);
+    const output_result& last = r.outputs.back();
+    if (r.assumed && last.verdict != verdict::wrong && last.type == dtype::bf16 && last.arithmetic == "bf16")
+        report += "  passes only if scores and weights are stored in bf16; declare --arithmetic bf16+f32 to forbid that\n";
+    if (r.assumed && last.verdict != verdict::wrong && last.type == dtype::f16 && last.arithmetic == "f16")
+        report += "  passes only if scores and weights are stored in f16; declare --arithmetic f16+f32 to forbid that\n";
+    fmt::format_to(std::back_inserter(report), "  {:.3g} s for the exact values, {:.3g} s for limits and verdict\n", r.seconds.evaluate, r.seconds.compare);
+    return report;
+}
+
+} // namespace attest::report

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// The commands of the program. Each returns an exit status.
+#pragma once
+
+#include "attest/question/case.hpp"
+
+#include <string>
+#include <vector>
+
+namespace attest::program {
+
+// Exit statuses, as other programs rely on them.
+enum status { passed = 0, failed = 1, trouble = 2, undecided = 3, own_fault = 70 };
+
+// Of several: 70 before 2 before 1 before 3 before 0.
+[[nodiscard]] int worse(int a, int b);
+
+enum class colour { automatic, always, never };
+[[nodiscard]] bool use_colours(colour wish, int descriptor);
+
+struct check_options {
+    std::vector<std::string> cases;
+    std::string candidate;
+    case_options about;
+    bool json = false;
+    colour colours = colour::automatic;
+};
+int run_check_command(const check_options& options);
+
+struct eval_options {
+    std::string file;
+    case_options about;
+    std::string output;
+    std::string type = "f64";
+    int digits = 17;
+    std::vector<std::string> outputs = {"out"};
+};
+int run_eval_command(const eval_options& options);
+
+int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16);
+int run_list_command(bool json);
+
+// Runs f; what it throws becomes one line on standard error, and a status. `name`: the file that a usage_error is about, or nothing.
+template <class F> int guarded(const std::string& name, F f);
+
+} // namespace attest::program
+
+#include "attest/io/error.hpp"
+
+#include <cstdio>
+#include <new>
+
+namespace attest::program {
+
+// The line of an error: "attest: FILE: what is wrong…".
+inline void say_error(const std::string& line) { std::fprintf(stderr, "attest: %s\n", line.c_str()); }
+
+template <class F> int guarded(const std::string& name, F f) {
+    try {
+        return f();
+    } catch (const usage_error& error) {
+        say_error((name.empty() ? "" : name + ": ") + error.what());
+        return trouble;
+    } catch (const file_error& error) {
+        say_error(error.what());
+        return trouble;
+    } catch (const std::bad_alloc&) {
+        say_error((name.empty() ? "" : name + ": ") + "out of memory");
+        return trouble;
+    } catch (const std::exception& error) {
+        say_error((name.empty() ? "" : name + ": ") + "a fault of attest itself: " + error.what() + "; please report it");
+        return own_fault;
+    }
+}
+
+} // namespace attest::program

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "commands.hpp"
+#include "load.hpp"
+#include "oracle.hpp"
+#include "progress.hpp"
+
+#include "attest/io/metadata.hpp"
+#include "attest/io/npz.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace attest::program {
+
+namespace {
+
+dtype type_from(const std::string& name) {
+    for (const dtype type : {dtype::f64, dtype::f32, dtype::bf16, dtype::f16})
+        if (name_of(type) == name) return type;
+    throw usage_error("--dtype " + name + ": expected f64, f32, bf16 or f16");
+}
+
+// The last dimension is a line.
+void print_output(const exact_output& output) {
+    const auto& shape = output.rounded.value.shape;
+    std::string text = fmt::format("{} {}\n", output.rounded.name, shape_text(shape));
+    const std::size_t line = shape.empty() ? 1 : shape.back();
+    for (std::size_t e = 0; e < output.texts.size(); ++e)
+        fmt::format_to(std::back_inserter(text), "{}{}", output.texts[e], (e + 1) % line == 0 ? "\n" : " ");
+    std::fputs(text.c_str(), stdout);
+}
+
+} // namespace
+
+int run_eval_command(const eval_options& options) {
+    return guarded(options.file, [&] {
+        const dtype type = type_from(options.type);
+        const loaded_case loaded = load_case(options.file, {}, options.about);
+        const bool to_file = !options.output.empty();
+        progress_line line(options.file);
+        const auto results = run_evaluate(loaded.asked, options.outputs, type, to_file ? 0 : options.digits, line.teller());
+        line.clear();
+        archive written;
+        for (const exact_output& output : results) {
+            if (output.unseparated != 0)
+                say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", options.file,
+                                      output.rounded.name, output.unseparated));
+            if (to_file) written.arrays.push_back(output.rounded);
+            else print_output(output);
+        }
+        if (to_file) {
+            written.texts.emplace_back("attest.json", settings_text(loaded.asked.given));
+            write_npz(options.output, written);
+        }
+        return static_cast<int>(passed);
+    });
+}
+
+} // namespace attest::program

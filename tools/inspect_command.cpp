@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "commands.hpp"
+#include "load.hpp"
+
+#include "attest/report/numbers.hpp"
+
+#include <cmath>
+
+namespace attest::program {
+
+namespace {
+
+struct content {
+    double least = INFINITY, greatest = -INFINITY;
+    std::size_t nans = 0, infinities = 0;
+};
+
+content look_at(const array& a) {
+    content c;
+    for (std::size_t e = 0, count = a.elements(); e < count; ++e) {
+        const double x = decode(a, e);
+        if (std::isnan(x)) ++c.nans;
+        else if (std::isinf(x)) ++c.infinities;
+        else {
+            c.least = std::min(c.least, x);
+            c.greatest = std::max(c.greatest, x);
+        }
+    }
+    return c;
+}
+
+std::string range_text(const named_array& a) {
+    if (a.value.type == dtype::raw16) return "two bytes of a type that NumPy does not know; if bf16: --bf16 " + a.name;
+    if (a.value.elements() == 0) return "empty";
+    const content c = look_at(a.value);
+    std::string text = c.least <= c.greatest ? fmt::format("{} to {}", report::shortest(c.least), report::shortest(c.greatest)) : "no finite value";
+    if (c.nans != 0) text += fmt::format(", {} NaN", c.nans);
+    if (c.infinities != 0) text += fmt::format(", {} infinite", c.infinities);
+    return text;
+}
+
+} // namespace
+
+int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16) {
+    return guarded(file, [&] {
+        archive content = load_archive(file);
+        declare_bf16(content.arrays, bf16);
+        for (const named_array& a : content.arrays)
+            fmt::print("{:<16} {:<5} {:<20} {}\n", a.name, name_of(a.value.type), shape_text(a.value.shape), range_text(a));
+        for (const auto& [name, text] : content.texts) fmt::print("{:<16} text  {}\n", name, text);
+        for (const std::string& warning : content.warnings) say_error("warning: " + warning);
+        return static_cast<int>(passed);
+    });
+}
+
+} // namespace attest::program

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "load.hpp"
+
+#include "attest/io/metadata.hpp"
+#include "attest/io/npy.hpp"
+#include "attest/io/npz.hpp"
+
+namespace attest::program {
+
+archive load_archive(const std::filesystem::path& path) {
+    const std::string ending = path.extension().string();
+    if (std::filesystem::is_directory(path)) throw file_error(path.string(), "is a folder, which this version does not read", "a .npz file");
+    if (ending == ".safetensors") throw file_error(path.string(), "is a safetensors file, which this version does not read yet", "a .npz file");
+    if (ending == ".npy") {
+        archive single;
+        single.arrays.push_back({path.stem().string(), read_npy(path, &single.warnings)});
+        return single;
+    }
+    return read_npz(path);
+}
+
+namespace {
+
+// The conventions that the file itself declares.
+settings own_settings(const archive& file, const std::string& name) {
+    for (const auto& [member, text] : file.texts)
+        if (member == "attest.json") return parse_settings(text, member_of(name, member));
+    return {};
+}
+
+} // namespace
+
+loaded_case load_case(const std::filesystem::path& path, const std::filesystem::path& candidate, const case_options& options) {
+    loaded_case loaded;
+    loaded.file = load_archive(path);
+    const settings own = own_settings(loaded.file, path.string());
+    std::vector<std::string> bf16 = options.bf16, bf16_of_candidate;
+    if (!candidate.empty()) {
+        loaded.candidate_file = load_archive(candidate);
+        // A name given to --bf16 may be of either file; "all" is of both.
+        const auto in = [](const archive& a, const std::string& member) { return member == "all" || ranges::contains(a.arrays, member, &named_array::name); };
+        for (const std::string& member : options.bf16)
+            if (in(loaded.candidate_file, member)) bf16_of_candidate.push_back(member);
+        std::erase_if(bf16, [&](const std::string& member) { return !in(loaded.file, member) && in(loaded.candidate_file, member); });
+        declare_bf16(loaded.candidate_file.arrays, bf16_of_candidate);
+    }
+    declare_bf16(loaded.file.arrays, bf16);
+    case_options sorted = options;
+    if (!candidate.empty()) // a --name may be of either file
+        std::erase_if(sorted.names, [&](const auto& name) { return !ranges::contains(loaded.file.arrays, name.second, &named_array::name) &&
+                                                                   ranges::contains(loaded.candidate_file.arrays, name.second, &named_array::name); });
+    loaded.asked = arrange(loaded.file, own, sorted);
+    if (!candidate.empty()) {
+        case_options rest = options;
+        std::erase_if(rest.names, [&](const auto& name) { return !ranges::contains(loaded.candidate_file.arrays, name.second, &named_array::name); });
+        question other = arrange(loaded.candidate_file, loaded.asked.given, rest);
+        for (const named_view& ignored : loaded.asked.candidates)
+            loaded.asked.warnings.push_back("member '" + ignored.name + "' of the case is not checked: the outputs come from " + candidate.string());
+        loaded.asked.candidates = std::move(other.candidates);
+        loaded.asked.warnings.insert(loaded.asked.warnings.end(), other.warnings.begin(), other.warnings.end());
+    }
+    for (const archive* file : {&loaded.file, &loaded.candidate_file})
+        loaded.asked.warnings.insert(loaded.asked.warnings.end(), file->warnings.begin(), file->warnings.end());
+    return loaded;
+}
+
+} // namespace attest::program

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// attest: the command line. What is said here becomes options of a command; the commands do the rest.
+#include "commands.hpp"
+
+#include "attest/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace {
+
+using namespace attest::program;
+
+// --name q=query_states
+std::pair<std::string, std::string> split_name(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size())
+        throw attest::usage_error("--name " + text + ": expected KNOWN=MEMBER, such as q=query_states");
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+// The options that say what a case is: op, conventions, names, bf16. Filled in when the command runs.
+struct case_arguments {
+    std::map<std::string, std::string> settings;
+    std::vector<std::string> names;
+    std::vector<std::string> bf16;
+
+    void add_to(CLI::App& command) {
+        command.add_option("--op", settings["op"], "the op: attention, softmax (or \"op\" in the case's attest.json)");
+        for (const attest::convention_info& c : attest::convention_table()) {
+            std::string values;
+            for (const std::string_view value : c.values) values += (values.empty() ? "" : "|") + std::string(value);
+            command.add_option("--" + std::string(c.key), settings[std::string(c.key)], std::string(c.summary) + " [" + values + "]")->group("Conventions");
+        }
+        command.add_option("--name", names, "KNOWN=MEMBER: the member that carries a known tensor, such as q=query_states");
+        command.add_option("--bf16", bf16, "members to read as bf16, or all")->delimiter(',');
+    }
+    [[nodiscard]] attest::case_options options(const CLI::App& command) const {
+        attest::case_options about;
+        for (const auto& [key, value] : settings)
+            if (command.count("--" + key) != 0) about.given.emplace_back(key, value);
+        for (const std::string& name : names) about.names.push_back(split_name(name));
+        about.bf16 = bf16;
+        return about;
+    }
+};
+
+colour colour_from(const std::string& text) { return text == "always" ? colour::always : text == "never" ? colour::never : colour::automatic; }
+
+int run(int argc, char** argv) {
+    CLI::App app{"attest: is this tensor what the formula gives, as far as its arithmetic can give it?", "attest"};
+    app.set_version_flag("--version", std::string("attest ") + attest::version);
+    app.require_subcommand(1);
+    app.footer("Exit status: 0 everything passed; 1 a check failed; 2 trouble (usage, files, shapes); 3 undecided; 70 a fault of attest itself.");
+
+    CLI::App& check = *app.add_subcommand("check", "judge the outputs in a case against the exact values");
+    check_options check_to;
+    case_arguments check_about;
+    std::string colours = "auto";
+    check.add_option("CASE", check_to.cases, ".npz files")->required();
+    check_about.add_to(check);
+    check.add_option("--candidate", check_to.candidate, "take the outputs from this file (.npz or .npy)");
+    check.add_flag("--json", check_to.json, "one JSON object a line and case");
+    check.add_option("--color", colours, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+
+    CLI::App& eval = *app.add_subcommand("eval", "the exact values, each rounded once");
+    eval_options eval_to;
+    case_arguments eval_about;
+    eval.add_option("CASE", eval_to.file, "a .npz file")->required();
+    eval_about.add_to(eval);
+    eval.add_option("-o,--output", eval_to.output, "write a .npz instead of text");
+    eval.add_option("--dtype", eval_to.type, "f64, f32, bf16 or f16: the format in the .npz");
+    eval.add_option("--digits", eval_to.digits, "significant digits of the text, 1 to 50")->check(CLI::Range(1, 50));
+    eval.add_option("--outputs", eval_to.outputs, "which outputs, such as weights,lse,out")->delimiter(',');
+
+    CLI::App& inspect = *app.add_subcommand("inspect", "names, shapes, formats, ranges, NaN and Inf counts");
+    std::string inspected;
+    std::vector<std::string> inspected_bf16;
+    inspect.add_option("FILE", inspected, "a .npz or .npy file")->required();
+    inspect.add_option("--bf16", inspected_bf16, "members to read as bf16, or all")->delimiter(',');
+
+    CLI::App& list = *app.add_subcommand("list", "ops, conventions and mistakes");
+    bool list_json = false;
+    list.add_flag("--json", list_json, "as one JSON object");
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
+        say_error(std::string(error.what()) + "; see attest --help");
+        return trouble;
+    }
+    return guarded("", [&] {
+        if (check.parsed()) {
+            check_to.about = check_about.options(check);
+            check_to.colours = colour_from(colours);
+            return run_check_command(check_to);
+        }
+        if (eval.parsed()) {
+            eval_to.about = eval_about.options(eval);
+            return run_eval_command(eval_to);
+        }
+        if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
+        return run_list_command(list_json);
+    });
+}
+
+} // namespace
+
+int main(int argc, char** argv) { return run(argc, argv); }
