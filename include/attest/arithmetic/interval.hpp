@@ -9,6 +9,7 @@
 /// static_assert(rounds_to(alpha, "0.66976"));
 /// static_assert(refutes(alpha, "0.66975"));
 /// ```
+/// (`attest::exp`, `sqrt` and `log` are in the headers of `elementary/`.)
 /// The ends are integers that count units of 2^−128; every operation rounds the lower end down and the upper end up. No
 /// floating-point number occurs. 128 bits are 38 decimal digits: the lectures print six, and what a formula of the
 /// lectures loses on the way (a few hundred units, times the size of its numbers) leaves more than 30. They are two
@@ -24,10 +25,10 @@
 
 namespace attest {
 
-/// A closed interval with ends in units of 2^−FractionBits. Values and results of magnitude below 2^(2·FractionBits)
-/// fit; what does not fit throws std::overflow_error. An operation that is not defined on every point of its operands
-/// throws std::domain_error. In a constant expression, what would throw does not compile. There is no infinity, no NaN
-/// and no conversion to double; comparisons answer with a `truth`.
+/// A closed interval with ends in units of 2^−FractionBits. Values and results of magnitude below
+/// 2^(2·FractionBits − 64) fit; what does not fit throws std::overflow_error. An operation that is not defined on every
+/// point of its operands throws std::domain_error. In a constant expression, what would throw does not compile. There
+/// is no infinity, no NaN and no conversion to double; comparisons answer with a `truth`.
 template <unsigned FractionBits>
 class basic_interval {
     static_assert(FractionBits >= 128 && FractionBits % 64 == 0, "the integers are laid out for at least two limbs");

@@ -25,7 +25,8 @@ public:
         boost::multiprecision::cpp_bin_float<bits, boost::multiprecision::digit_base_2, void, std::int64_t>, boost::multiprecision::et_off>;
 
     real() = default;
-    real(int x) : value_{x} {} // NOLINT(google-explicit-constructor): small integers are exact in every arithmetic
+    // Small integers are exact in every arithmetic. A template, so that 0.3 does not become an int and then 0.
+    template <std::same_as<int> I> real(I x) : value_{x} {} // NOLINT(google-explicit-constructor)
     explicit real(double x) : value_{x} {}
     // A template, so that no conversion of something else to `number` is ever considered.
     template <std::same_as<number> N> explicit real(const N& x) : value_{x} {}

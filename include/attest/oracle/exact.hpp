@@ -53,6 +53,9 @@ inline double absolute(double x) { return x < 0 ? -x : x; }
 
 // Error estimates: a score is off by at most 2^−180 of the sizes that went into it, a weight by the scores' errors and exp's.
 inline void estimate_radii(exact_row& row, double scale, const problem_mask& mask, std::size_t i, const matrix_view& v) {
+    row.out_radius.assign(row.out.length(0), 0.0);
+    // Without a visible key the result is decided, and of NaN and infinity nothing is judged.
+    if (row.visible.empty() || !row.finite_inputs) return;
     const double unit = 0x1p-180;
     double greatest = -infinity_of_double, least = infinity_of_double;
     for (const std::size_t j : row.visible) {
@@ -63,7 +66,6 @@ inline void estimate_radii(exact_row& row, double scale, const problem_mask& mas
         least = std::min(least, s);
     }
     row.weight_radius = 4 * row.score_radius + unit * (greatest - least + 64 + 16 * static_cast<double>(row.visible.size()));
-    row.out_radius.assign(row.out.length(0), 0.0);
     for (const std::size_t j : row.visible) {
         const auto weight = static_cast<double>(row.weights(j));
         for (std::size_t c = 0; c < row.out.length(0); ++c) row.out_radius[c] += weight * absolute(v(j, c));

@@ -7,7 +7,9 @@
 #include "attest/oracle/rounding.hpp"
 #include "attest/oracle/verdict.hpp"
 
+#include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/view/enumerate.hpp>
+#include <stdexcept>
 
 namespace attest {
 
@@ -43,6 +45,9 @@ public:
 
     /// Compares the element at `position`, counted in C order of the candidate.
     void element(std::size_t position, const element_facts& facts) {
+        // A radius or limit that is no number would let anything pass.
+        if (!is_finite(facts.radius) || ranges::any_of(facts.limits, [](double limit) { return !(limit >= 0); }))
+            throw std::logic_error("a limit or an error estimate is not a number, in " + result_.name);
         const double got = decode(candidate_, position);
         // A value that its own error estimate does not tell from zero is taken for zero, and counted as unseparated.
         const bool may_be_zero = facts.exact.is_finite() && !facts.exact.is_zero() && abs(facts.exact) <= exact_number(facts.radius);

@@ -102,6 +102,7 @@ public:
 
     /// For lse = m + log Σ e^{s − m}.
     [[nodiscard]] double lse() const {
+        if (f_.weight.empty()) return 0; // no key is visible: −∞, exactly
         if (unbounded()) return detail::infinity_of_double;
         const double above = attest::log(high_sum_), below = -attest::log(low_sum_);
         const auto count = static_cast<double>(f_.weight.size());
@@ -112,8 +113,9 @@ public:
 
     /// For output component c = Σ α_j v_jc: `value(j)` is v_jc of visible key j, `exact` is o.
     template <class Value> [[nodiscard]] double output(double exact, const Value& value) const {
-        if (unbounded()) return detail::infinity_of_double;
         const std::size_t n = f_.weight.size();
+        if (n == 0) return 0; // no key is visible: zero or NaN, exactly
+        if (unbounded()) return detail::infinity_of_double;
         double moved = 0, size = 0, spread = 0, greatest = 0, low = detail::infinity_of_double, high = -low, sum_of_sizes = 0;
         for (std::size_t j = 0; j < n; ++j) {
             const double v = value(j), v_size = detail::absolute(v);
