@@ -59,6 +59,7 @@ public:
         if (exact.is_finite() && !is_finite(got)) ++result_.not_finite;
         if (is_finite(distance)) sum_of_squares_ += distance * distance;
 
+        const double error = exact.is_finite() && is_finite(got) ? static_cast<double>(abs(exact_number(got) - exact)) : 0;
         const bool is_worst = !result_.worst || result_.max_ulp < to_64ths(distance);
         if (is_worst) {
             result_.max_ulp = to_64ths(distance);
@@ -67,6 +68,7 @@ public:
         for (const auto& [a, t] : ranges::views::enumerate(tallies_)) {
             const double limit = limit_with_store(*possible_[a], facts.limits[a], exact);
             if (is_worst) t.limit_at_worst = limit / unit;
+            if (facts.judged && error > 0) t.limit_share = std::max(t.limit_share, error / limit);
             if (!facts.judged || !is_finite(limit) || (facts.limits[a] >= facts.reach && facts.reach > unit)) ++t.blind;
             if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) continue;
             if (t.outside++ == 0) {
@@ -93,6 +95,7 @@ public:
         r.outside_certain = t.outside;
         r.rows_outside = t.rows_outside;
         r.blind = t.blind;
+        r.limit_share = t.limit_share;
         r.rms_ulp = r.elements == 0 ? 0 : std::sqrt(sum_of_squares_ / static_cast<double>(r.elements));
         if (r.worst) r.worst->limit_ulp = t.limit_at_worst;
         if (t.outside != 0) r.first_outside = t.first;
@@ -111,6 +114,7 @@ private:
         std::size_t outside = 0, rows_outside = 0, blind = 0;
         bool row_counted = false;
         double limit_at_worst = 0;
+        double limit_share = 0;
         worst_element first;
     };
 
