@@ -31,11 +31,11 @@ namespace attest::report {
     return fmt::format("{:.1f} %", share);
 }
 
-/// A ratio of error to limit: "1.3 %" below 1, "212 times" above.
+/// A ratio of error to limit: "1.3 % of" below 1, "212 times" above.
 [[nodiscard]] inline std::string share(double ratio) {
     if (!std::isfinite(ratio)) return "infinitely many times";
     if (ratio > 1) return ratio < 1e6 ? fmt::format("{:.3g} times", ratio) : fmt::format("{:.2e} times", ratio);
-    return ratio != 0 && ratio < 0.001 ? "less than 0.1 %" : fmt::format("{:.1f} %", 100 * ratio);
+    return ratio != 0 && ratio < 0.001 ? "less than 0.1 % of" : fmt::format("{:.1f} % of", 100 * ratio);
 }
 
 } // namespace attest::report
