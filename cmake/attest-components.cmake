@@ -6,7 +6,7 @@
 function(attest_component_of result path)
     if(path MATCHES "^(shape|elementary|formula|gradient)/"
        OR path MATCHES "^arithmetic/(scalar|formats)\\.hpp$"
-       OR path STREQUAL "io/array.hpp"
+       OR path MATCHES "^io/(array|archive)\\.hpp$" # plain data; the files are attest::io
        OR NOT path MATCHES "/")
         set(component attest)
     elseif(path MATCHES "^(arithmetic|question|oracle)/")

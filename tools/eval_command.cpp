@@ -42,8 +42,13 @@ int run_eval_command(const eval_options& options) {
         const auto results = run_evaluate(loaded.asked, options.outputs, type, to_file ? 0 : options.digits, line.teller());
         line.clear();
         archive written;
+        program::status status = passed;
         for (const exact_output& output : results) {
-            if (output.unseparated != 0)
+            if (output.unsettled != 0) {
+                status = undecided;
+                say_error(fmt::format("{}: {}: {} of {} elements are beyond this version's precision of 50 digits, and what is written there means nothing",
+                                      options.file, output.rounded.name, output.unsettled, output.rounded.value.elements()));
+            } else if (output.unseparated != 0)
                 say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", options.file,
                                       output.rounded.name, output.unseparated));
             if (to_file) written.arrays.push_back(output.rounded);
@@ -53,7 +58,7 @@ int run_eval_command(const eval_options& options) {
             written.texts.emplace_back("attest.json", settings_text(loaded.asked.given));
             write_npz(options.output, written);
         }
-        return static_cast<int>(passed);
+        return static_cast<int>(status);
     });
 }
 

@@ -18,7 +18,7 @@ std::vector<exact_output> run_evaluate(const question& asked, const std::vector<
     const auto begin = [&](const std::vector<evaluated_output>& outputs) {
         for (const evaluated_output& output : outputs) {
             const std::size_t count = element_count(output.shape);
-            exact_output result{{output.name, {type, output.shape, std::vector<std::byte>(count * size_of(type))}}, {}, 0};
+            exact_output result{{output.name, {type, output.shape, std::vector<std::byte>(count * size_of(type))}}, {}};
             if (digits > 0) result.texts.resize(count);
             results.push_back(std::move(result));
         }
@@ -32,6 +32,8 @@ std::vector<exact_output> run_evaluate(const question& asked, const std::vector<
         if (digits > 0) result.texts[position] = shown.text(digits);
         if (value.is_finite() && radius > 0 && (may_be_zero || round_to(target, value - exact_number(radius)) != round_to(target, value + exact_number(radius))))
             ++result.unseparated;
+        // An estimate as wide as a unit in the last place: precision ran out. At zero there is no unit; what 192 bits leave of sums that cancel is far less.
+        if (value.is_finite() && !(radius <= (may_be_zero ? 0x1p-100 : ulp(target, static_cast<double>(value)) / 2))) ++result.unsettled;
     };
     evaluate(asked.given, asked.inputs, wanted, begin, sink, tell);
     return results;

@@ -17,7 +17,8 @@ check_result run_check(const question& asked, const progress& tell);
 struct exact_output {
     named_array rounded;
     std::vector<std::string> texts;
-    std::size_t unseparated = 0; // elements whose rounding the precision did not settle
+    std::size_t unseparated = 0; // elements too near to a tie or to zero for the precision
+    std::size_t unsettled = 0;   // elements whose value the precision does not give at all
 };
 // digits 0: no texts.
 std::vector<exact_output> run_evaluate(const question& asked, const std::vector<std::string>& wanted, dtype type, int digits, const progress& tell);

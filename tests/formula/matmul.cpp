@@ -84,7 +84,7 @@ TEST_CASE("laws of the product: associative, distributive, reversed by transposi
     }
 }
 
-TEST_CASE("fixed and dynamic axes and views with strides give the same bits", "[formula]") {
+TEST_CASE("products on fixed and dynamic axes and on views with strides have the same bits", "[formula]") {
     std::mt19937_64 generator(23);
     std::uniform_real_distribution<double> any(-1, 1);
     tensor<double, n, m> a;

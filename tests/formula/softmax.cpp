@@ -29,8 +29,6 @@ static_assert(softmax(tensor<double, n>{7, 7, 7, 7, 7}) == tensor<double, n>{0.2
 static_assert(softmax(tensor<float, axis<1>>{-3})(0) == 1, "one key has all the weight");
 static_assert(std::is_same_v<decltype(softmax(tensor<float, n, axis<2>>{})), tensor<float, n, axis<2>>>);
 
-template <class S> concept has_softmax = requires(const tensor<S, n>& x) { softmax(x); };
-static_assert(has_softmax<double> && has_softmax<real<50>>);
 
 const double infinity = std::numeric_limits<double>::infinity(), nan_value = std::numeric_limits<double>::quiet_NaN();
 
@@ -234,7 +232,7 @@ TEST_CASE("softmax of a matrix is that of its rows, not of its columns", "[formu
     CHECK(softmax(transpose(x)) != transpose(unmasked));
 }
 
-TEST_CASE("fixed and dynamic axes and views with strides give the same bits", "[formula]") {
+TEST_CASE("softmax on fixed and dynamic axes and on views with strides has the same bits", "[formula]") {
     std::mt19937_64 generator(38);
     tensor<double, axis<4>, n> x;
     for (double& value : attest::elements(x)) value = std::uniform_real_distribution<>(-9, 9)(generator);
@@ -244,7 +242,7 @@ TEST_CASE("fixed and dynamic axes and views with strides give the same bits", "[
     CHECK(softmax(attest::columns(x)[2]) == softmax(tensor<double, axis<4>>(attest::columns(x)[2])));
 }
 
-TEST_CASE("float, double and 50 digits agree to their own precision", "[formula]") {
+TEST_CASE("softmax in float, double and 50 digits agrees to their own precision", "[formula]") {
     std::mt19937_64 generator(39);
     for (int round = 0; round < 100; ++round) {
         tensor<float, n> x;

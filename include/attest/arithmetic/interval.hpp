@@ -39,11 +39,11 @@ public:
 
     /// The point 0.
     constexpr basic_interval() = default;
-    /// The point x, exactly. No floating-point number converts.
+    /// The point `value`, exactly. No floating-point number converts.
     template <std::integral I>
         requires(!std::same_as<I, bool>)
-    constexpr basic_interval(I x)
-        : lower_{integer(x) * one_unit}, upper_{lower_} {} // NOLINT(google-explicit-constructor)
+    constexpr basic_interval(I value) // NOLINT(google-explicit-constructor): as in every arithmetic
+        : lower_{integer(value) * one_unit}, upper_{lower_} {}
 
     constexpr basic_interval(const basic_interval&) = default;
     // By swap: Boost's own assignment asks whether the two are one object, which GCC 12 does not decide for inline

@@ -53,4 +53,8 @@ struct exp_function {
 /// exp(−inf) = 0, exp(inf) = inf, exp(NaN) = NaN. A scalar of your own: give it a friend `attest_exp`.
 inline constexpr detail::exp_function exp{};
 
+/// A scalar that has an exponential.
+template <class S>
+concept has_exp = requires(const S& x) { attest::exp(x); };
+
 } // namespace attest

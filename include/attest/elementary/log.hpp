@@ -49,4 +49,8 @@ struct log_function {
 /// log(0) = −inf, NaN below zero. A scalar of your own: give it a friend `attest_log`.
 inline constexpr detail::log_function log{};
 
+/// A scalar that has a logarithm.
+template <class S>
+concept has_log = requires(const S& x) { attest::log(x); };
+
 } // namespace attest

@@ -59,4 +59,8 @@ struct sqrt_function {
 /// The root of x. double, float: correctly rounded; NaN below zero. A scalar of your own: give it a friend `attest_sqrt`.
 inline constexpr detail::sqrt_function sqrt{};
 
+/// A scalar that has a root.
+template <class S>
+concept has_sqrt = requires(const S& x) { attest::sqrt(x); };
+
 } // namespace attest

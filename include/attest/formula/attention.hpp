@@ -51,12 +51,13 @@ template <matrix_like Q, matrix_like K, matrix_like V, mask M, class Score>
 [[nodiscard]] constexpr auto attention(const Q& q, const K& k, const V& v, const M& mask, const Score& score,
                                        empty_row on_empty = empty_row::zero) {
     using S = scalar_of<Q>;
-    static_assert(std::same_as<S, scalar_of<K>> && std::same_as<S, scalar_of<V>>, "Q, K and V must have the same scalar");
+    constexpr bool same_scalar = std::same_as<S, scalar_of<K>> && std::same_as<S, scalar_of<V>>;
+    static_assert(same_scalar, "Q, K and V must have the same scalar");
     rules::query_key_dimension::check<axis_of<Q, 1>, axis_of<K, 1>>(q.length(1), k.length(1));
     rules::value_for_each_key::check<axis_of<K, 0>, axis_of<V, 0>>(k.length(0), v.length(0));
     check_mask<axis_of<Q, 0>, axis_of<K, 0>>(mask, q.length(0), k.length(0));
     auto z = tensor<S, axis_of<Q, 0>, axis_of<V, 1>>::with_lengths(q.length(0), v.length(1));
-    if constexpr (rules::query_key_dimension::holds<axis_of<Q, 1>, axis_of<K, 1>> &&
+    if constexpr (same_scalar && rules::query_key_dimension::holds<axis_of<Q, 1>, axis_of<K, 1>> &&
                   rules::value_for_each_key::holds<axis_of<K, 0>, axis_of<V, 0>>) {
         for (std::size_t i = 0; i < q.length(0); ++i) {
             const auto row = attend(q[i], k, v, i, mask, score, on_empty);

@@ -29,7 +29,9 @@ template <scalar S> struct scaled_dot_product {
 
     /// 1/√d_k, which keeps the variance of a score at 1 (A039 to A042).
     [[nodiscard]] static constexpr scaled_dot_product of_dimension(std::size_t d_k) {
-        return {S(1) / attest::sqrt(S(static_cast<int>(d_k)))};
+        static_assert(has_sqrt<S>, "the scale 1/sqrt(d_k) needs a scalar with a root: attest::sqrt must take it; or give a scale");
+        if constexpr (has_sqrt<S>) return {S(1) / attest::sqrt(S(static_cast<int>(d_k)))};
+        else return {S(1)}; // the compiler has spoken
     }
     template <vector_like Q, vector_like K> [[nodiscard]] constexpr S operator()(const Q& q, const K& k) const {
         return dot<rules::query_key_dimension>(q, k) * scale;

@@ -49,6 +49,7 @@ template <vector_like X, class Visible = detail::every_index>
     requires std::predicate<const Visible&, std::size_t>
 [[nodiscard]] constexpr auto softmax(const X& x, const Visible& visible = {}, empty_row on_empty = empty_row::zero) {
     using S = scalar_of<X>;
+    static_assert(has_exp<S>, "softmax needs a scalar with an exponential: attest::exp must take it");
     auto a = tensor<S, axis_of<X, 0>>::with_lengths(x.length(0));
     const auto m = detail::shift_of(x, visible);
     if (!m.found) {
@@ -59,7 +60,7 @@ template <vector_like X, class Visible = detail::every_index>
     S sum(0);
     for (std::size_t j = 0; j < x.length(0); ++j)
         if (visible(j)) {
-            a(j) = attest::exp(x(j) - m.value);
+            if constexpr (has_exp<S>) a(j) = attest::exp(x(j) - m.value); // else the compiler has spoken
             sum = sum + a(j);
         }
     for (std::size_t j = 0; j < x.length(0); ++j)
@@ -84,12 +85,17 @@ template <vector_like X, class Visible = detail::every_index>
     requires std::predicate<const Visible&, std::size_t>
 [[nodiscard]] constexpr auto log_sum_exp(const X& x, const Visible& visible = {}) {
     using S = scalar_of<X>;
+    constexpr bool has_both = has_exp<S> && has_log<S>;
+    static_assert(has_both, "log-sum-exp needs a scalar with exponential and logarithm: attest::exp and attest::log must take it");
     const auto m = detail::shift_of(x, visible);
     if (!m.found) return minus_infinity<S>();
     S sum(0);
-    for (std::size_t j = 0; j < x.length(0); ++j)
-        if (visible(j)) sum = sum + attest::exp(x(j) - m.value);
-    return S(m.value + attest::log(sum));
+    if constexpr (has_both) { // else the compiler has spoken
+        for (std::size_t j = 0; j < x.length(0); ++j)
+            if (visible(j)) sum = sum + attest::exp(x(j) - m.value);
+        sum = m.value + attest::log(sum);
+    }
+    return sum;
 }
 
 } // namespace attest

@@ -19,6 +19,7 @@ inline row_facts attention_facts(const exact_row& row, const attention_problem& 
         // q·k·scale is the score less what the mask added; in double that difference is off by their roundings.
         const double unbiased = absolute(f.score[at] - added) + 0x1p-50 * (absolute(f.score[at]) + absolute(added));
         f.size.push_back(size);
+        f.operands.push_back(row.operands[j]);
         f.unbiased.push_back(std::min(size, unbiased));
     }
     return f;
@@ -34,7 +35,9 @@ public:
         judge.begin_row();
         const std::string& name = judge.name();
         if (name == "lse") {
-            judge_one(judge, first, row_.lse, row_.score_radius, [](const row_limits& l) { return l.lse(); });
+            // A limit that reaches 0 from lse says nothing.
+            const double reach = row_.visible.empty() ? 0.0 : absolute(static_cast<double>(row_.lse));
+            judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return l.lse(); }, reach);
         } else if (name == "out") {
             for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * step, c);
         } else {
@@ -64,20 +67,26 @@ private:
         }
         const auto exact = static_cast<double>(row_.out(c));
         judge_one(judge, position, row_.out(c), row_.out_radius[c],
-                  [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); }, high - low);
+                  [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); },
+                  std::max(high - exact, exact - low));
     }
 
     void over_keys(output_judge& judge, std::size_t position, std::size_t j, bool visible, std::size_t at) {
         const auto nothing_allowed = [](const row_limits&) { return 0.0; };
         if (judge.name() == "raw_scores") {
-            judge_one(judge, position, row_.raw_scores(j), 0x1p-180 * row_.raw_size[j], [&](const row_limits& l) { return l.raw_score(row_.raw_size[j]); });
+            // Keys that the query does not see have raw scores as well, and what is NaN or infinite there is no matter of the row's.
+            const double size = row_.raw_size[j];
+            const bool judged = size < infinity_of_double;
+            std::vector<double> limits;
+            for (const arithmetic* a : judge.possible()) limits.push_back(judged ? limits_.of(*a).raw_score(size) : infinity_of_double);
+            judge.element(position, {row_.raw_scores(j), judged ? 0x1p-180 * size : 0, limits, infinity_of_double, judged});
         } else if (judge.name() == "scores") {
-            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius, [at](const row_limits& l) { return l.score(at); });
+            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius[j], [at](const row_limits& l) { return l.score(at); });
             else judge_one(judge, position, -std::numeric_limits<exact_number>::infinity(), 0, nothing_allowed);
         } else { // weights: 0 where not visible, or NaN in an empty row that is declared so
             if (visible)
                 judge_one(judge, position, row_.weights(j), static_cast<double>(row_.weights(j)) * row_.weight_radius,
-                          [at](const row_limits& l) { return l.weight(at); }, 1.0);
+                          [at](const row_limits& l) { return l.weight(at); }, reach_of_weight(row_.weights(j), row_.visible.size()));
             else judge_one(judge, position, row_.weights(j), 0, nothing_allowed);
         }
     }

@@ -20,11 +20,15 @@ inline void compare_softmax(const conventions& how, const std::vector<named_view
         facts.scores_are_inputs = true;
         limits_of_row limits(std::move(facts));
         judge.begin_row();
+        std::size_t at = 0; // the number of visible x before x_j
         for (std::size_t j = 0; j < p.length(); ++j) {
+            const bool visible = at < row.visible.size() && row.visible[at] == j;
             std::vector<double> allowed;
-            for (const arithmetic* a : judge.possible()) allowed.push_back(row.finite_inputs ? limits.of(*a).weight(j) : infinity_of_double);
-            const double radius = row.finite_inputs ? static_cast<double>(row.weights(j)) * row.weight_radius : 0;
-            judge.element(p.first(fibre) + j * p.stride(), {row.weights(j), radius, allowed, 1.0, row.finite_inputs});
+            for (const arithmetic* a : judge.possible())
+                allowed.push_back(!row.finite_inputs ? infinity_of_double : visible ? limits.of(*a).weight(at) : 0.0);
+            const double radius = row.finite_inputs && visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0;
+            judge.element(p.first(fibre) + j * p.stride(), {row.weights(j), radius, allowed, reach_of_weight(row.weights(j), row.visible.size()), row.finite_inputs});
+            at += visible ? 1 : 0;
         }
         seconds.compare += watch.lap();
         if (tell) tell(fibre + 1, p.fibres());

@@ -85,6 +85,13 @@ private:
     std::vector<std::pair<const arithmetic*, std::unique_ptr<row_limits>>> made_;
 };
 
+// A limit as wide as this lets both 0 and the weight of n equal keys stand for the weight: it sees nothing. (Not [0, 1]: where weights are small,
+// limits far below 1 let everything pass.)
+inline double reach_of_weight(const exact_number& weight, std::size_t n) {
+    const auto w = static_cast<double>(weight), equal = 1 / static_cast<double>(n);
+    return std::max(w, absolute(w - equal));
+}
+
 // The part of a row's facts that every op has.
 inline row_facts facts_of(const exact_row& row) {
     row_facts f;

@@ -22,7 +22,7 @@ namespace detail {
 
 inline void evaluate_attention_row(const std::string& name, std::size_t output, std::size_t first, std::size_t step, const exact_row& row,
                                    const element_sink& sink) {
-    if (name == "lse") return sink(output, first, row.lse, row.score_radius);
+    if (name == "lse") return sink(output, first, row.lse, row.lse_radius);
     if (name == "out") {
         for (std::size_t c = 0; c < row.out.length(0); ++c) sink(output, first + c * step, row.out(c), row.out_radius[c]);
         return;
@@ -33,7 +33,7 @@ inline void evaluate_attention_row(const std::string& name, std::size_t output, 
         at += visible ? 1 : 0;
         if (name == "raw_scores") sink(output, first + j * step, row.raw_scores(j), 0x1p-180 * row.raw_size[j]);
         else if (name == "weights") sink(output, first + j * step, row.weights(j), visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
-        else if (visible) sink(output, first + j * step, row.scores(j), row.score_radius);
+        else if (visible) sink(output, first + j * step, row.scores(j), row.score_radius[j]);
         else sink(output, first + j * step, -std::numeric_limits<exact_number>::infinity(), 0);
     }
 }
@@ -56,7 +56,8 @@ inline void evaluate(const settings& given, const std::vector<named_view>& input
         for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
             const exact_row row = exact_softmax(p, fibre);
             for (std::size_t j = 0; j < p.length(); ++j)
-                sink(0, p.first(fibre) + j * p.stride(), row.weights(j), row.finite_inputs ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
+                sink(0, p.first(fibre) + j * p.stride(), row.weights(j),
+                     row.weights(j).is_finite() ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
             if (tell) tell(fibre + 1, p.fibres());
         }
         return;

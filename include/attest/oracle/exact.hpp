@@ -25,10 +25,12 @@ struct exact_row {
     exact_vector out;
     exact_number lse{0};
     std::vector<double> raw_size;     ///< Σ_c |q_ic k_jc|, in double
+    std::vector<double> operands;     ///< Σ_c |q_ic| + |k_jc|, in double
     double weight_radius = 0;         ///< relative error estimate of a weight
     std::vector<double> out_radius;   ///< absolute error estimate of each output component
-    double score_radius = 0;          ///< absolute error estimate of the scores and of lse
-    bool finite_inputs = true;        ///< no NaN or infinity in what the row sees
+    std::vector<double> score_radius; ///< absolute error estimate of each score
+    double lse_radius = 0;            ///< absolute error estimate of lse
+    bool finite_inputs = true;        ///< no NaN or infinity in what the row sees, and no product beyond the range of double
 };
 
 namespace detail {
@@ -51,27 +53,37 @@ struct problem_mask {
 
 inline double absolute(double x) { return x < 0 ? -x : x; }
 
-// Error estimates: a score is off by at most 2^−180 of the sizes that went into it, a weight by the scores' errors and exp's.
+// A key so far under the greatest score, less twice its own error, weighs less than e^−1000000, and its error does not matter to the others.
+inline constexpr double negligible_distance = 1e6;
+
+// An estimate that leaves the range of double is as useless as the greatest double.
+inline double bounded(double radius) { return std::min(radius, formats::f64.greatest()); }
+
+// Error estimates: a score is off by at most 2^−180 of the sizes that went into it, a weight by the errors of the scores that count and by exp's.
 inline void estimate_radii(exact_row& row, double scale, const problem_mask& mask, std::size_t i, const matrix_view& v) {
     row.out_radius.assign(row.out.length(0), 0.0);
+    row.score_radius.assign(row.raw_size.size(), 0.0);
     // Without a visible key the result is decided, and of NaN and infinity nothing is judged.
     if (row.visible.empty() || !row.finite_inputs) return;
     const double unit = 0x1p-180;
-    double greatest = -infinity_of_double, least = infinity_of_double;
+    double greatest = -infinity_of_double;
+    for (const std::size_t j : row.visible) greatest = std::max(greatest, static_cast<double>(row.scores(j)));
+    double least = greatest, worst = 0;
     for (const std::size_t j : row.visible) {
         const double bias = mask.bias == nullptr ? 0.0 : absolute((*mask.bias)(i, j));
-        row.score_radius = std::max(row.score_radius, unit * (scale * row.raw_size[j] + bias + 1e-30));
+        const double radius = unit * (scale * row.raw_size[j]) + unit * bias + unit * 1e-30;
+        row.score_radius[j] = radius;
         const auto s = static_cast<double>(row.scores(j));
-        greatest = std::max(greatest, s);
+        if (greatest - s > negligible_distance + 2 * radius) continue;
+        worst = std::max(worst, radius);
         least = std::min(least, s);
     }
-    row.weight_radius = 4 * row.score_radius + unit * (greatest - least + 64 + 16 * static_cast<double>(row.visible.size()));
+    row.weight_radius = 4 * worst + unit * (greatest - least + 64 + 16 * static_cast<double>(row.visible.size()));
     for (const std::size_t j : row.visible) {
-        const auto weight = static_cast<double>(row.weights(j));
-        for (std::size_t c = 0; c < row.out.length(0); ++c) row.out_radius[c] += weight * absolute(v(j, c));
+        const double off = static_cast<double>(row.weights(j)) * row.weight_radius * 2;
+        for (std::size_t c = 0; c < row.out.length(0); ++c) row.out_radius[c] = bounded(row.out_radius[c] + off * absolute(v(j, c)));
     }
-    for (double& radius : row.out_radius) radius = radius * row.weight_radius * 2;
-    row.score_radius += unit * (absolute(greatest) + 64 + static_cast<double>(row.visible.size()));
+    row.lse_radius = worst + unit * (absolute(greatest) + 64 + static_cast<double>(row.visible.size()));
 }
 
 } // namespace detail
@@ -82,7 +94,9 @@ public:
     explicit exact_attention(const attention_problem& p)
         : p_{p}, scale_{p.how.dot_score ? exact_number(1)
                         : p.how.scale   ? number_from<exact_number>("scale", *p.how.scale)
-                                        : scaled_dot_product<exact_number>::of_dimension(p.d_k).scale} {}
+                                        : scaled_dot_product<exact_number>::of_dimension(p.d_k).scale} {
+        if (!(detail::absolute(scale()) < detail::infinity_of_double)) throw usage_error("'scale' " + p.how.scale.value_or("") + " is beyond the range of f64");
+    }
 
     [[nodiscard]] double scale() const { return static_cast<double>(scale_); }
 
@@ -108,12 +122,16 @@ public:
         exact_row row;
         row.raw_scores = exact_vector::with_lengths(want_raw_scores ? p_.n_k : 0);
         row.raw_size.assign(p_.n_k, 0.0);
+        row.operands.assign(p_.n_k, 0.0);
         for (std::size_t j = 0; j < p_.n_k; ++j) {
             if (want_raw_scores) row.raw_scores(j) = dot(q_i, exact_k_[j]);
-            for (std::size_t c = 0; c < p_.d_k; ++c) row.raw_size[j] += detail::absolute((*q_)(i, c) * (*k_)(j, c));
+            for (std::size_t c = 0; c < p_.d_k; ++c) {
+                row.raw_size[j] += detail::absolute((*q_)(i, c) * (*k_)(j, c));
+                row.operands[j] += detail::absolute((*q_)(i, c)) + detail::absolute((*k_)(j, c));
+            }
             if (!mask.visible(i, j)) continue;
             row.visible.push_back(j);
-            bool finite = row.raw_size[j] < detail::infinity_of_double;
+            bool finite = row.raw_size[j] < detail::infinity_of_double && detail::absolute(scale()) * row.raw_size[j] < detail::infinity_of_double;
             for (std::size_t c = 0; c < p_.d_v; ++c) finite = finite && detail::absolute((*v_)(j, c)) < detail::infinity_of_double;
             if (bias_) finite = finite && detail::absolute((*bias_)(i, j)) < detail::infinity_of_double;
             row.finite_inputs = row.finite_inputs && finite;
@@ -143,7 +161,8 @@ template <class F> void for_each_row(const attention_problem& p, bool want_raw_s
     }
 }
 
-/// A fibre of a softmax problem as a row whose scores are x and whose weights are the result.
+/// A fibre of a softmax problem as a row whose scores are x and whose weights are the result. An x of −∞ is not visible: its weight is 0, or NaN
+/// where all x are −∞.
 [[nodiscard]] inline exact_row exact_softmax(const softmax_problem& p, std::size_t fibre) {
     const std::size_t n = p.length();
     exact_row row;
@@ -153,13 +172,17 @@ template <class F> void for_each_row(const attention_problem& p, bool want_raw_s
     for (std::size_t j = 0; j < n; ++j) {
         const double x = p.x[p.first(fibre) + j * p.stride()];
         row.scores(j) = exact_number(x);
+        if (x == -detail::infinity_of_double) continue;
         row.visible.push_back(j);
-        // −∞ is a score of weight 0; NaN and +∞ make the row NaN.
-        row.finite_inputs = row.finite_inputs && x < detail::infinity_of_double;
+        row.finite_inputs = row.finite_inputs && x < detail::infinity_of_double; // NaN and +∞ make the row NaN
         greatest = std::max(greatest, x);
-        if (x != -detail::infinity_of_double) least = std::min(least, x);
     }
+    for (std::size_t j = 0; j < n; ++j)
+        if (const double x = p.x[p.first(fibre) + j * p.stride()]; greatest - x <= detail::negligible_distance) least = std::min(least, x);
     row.weights = softmax(row.scores);
+    for (const std::size_t j : row.visible) // lse from the weight of the greatest
+        if (row.finite_inputs && p.x[p.first(fibre) + j * p.stride()] == greatest) row.lse = row.scores(j) - log(row.weights(j));
+    row.lse = log_sum_exp(row.scores);
     row.weight_radius = 0x1p-180 * ((greatest > least ? greatest - least : 0) + 64 + 16 * static_cast<double>(n));
     return row;
 }

@@ -18,7 +18,7 @@ struct element_facts {
     exact_number exact;
     double radius = 0;              ///< error estimate of `exact`
     std::span<const double> limits; ///< one for each arithmetic, before the final store
-    double reach = detail::infinity_of_double; ///< what the row's values span: a limit that covers it says nothing
+    double reach = detail::infinity_of_double; ///< how far from `exact` the row's values lie: a limit that covers them says nothing
     bool judged = true;             ///< false: the row sees NaN or infinity, and nothing is said
 };
 
@@ -55,7 +55,11 @@ public:
         const double distance = ulp_distance(format_, got, exact);
         const double unit = exact.is_finite() ? ulp(format_, static_cast<double>(exact)) : 1;
         ++result_.elements;
-        count_exact(got, exact, facts.radius, may_be_zero);
+        // Where the estimate does not tell a number of the format from its neighbours' neighbours, precision ran out, and nothing is exact.
+        const double strictest = limit_with_store(*possible_.front(), facts.limits.front(), exact);
+        const bool settled = !exact.is_finite() || (facts.judged && (may_be_zero ? facts.radius <= 0x1p-10 * strictest : facts.radius <= unit / 2));
+        if (settled) count_exact(got, exact, facts.radius, may_be_zero);
+        else if (facts.judged) ++result_.unseparated;
         if (exact.is_finite() && !is_finite(got)) ++result_.not_finite;
         if (is_finite(distance)) sum_of_squares_ += distance * distance;
 
@@ -69,7 +73,8 @@ public:
             const double limit = limit_with_store(*possible_[a], facts.limits[a], exact);
             if (is_worst) t.limit_at_worst = limit / unit;
             if (facts.judged && error > 0) t.limit_share = std::max(t.limit_share, error / limit);
-            if (!facts.judged || !is_finite(limit) || (facts.limits[a] >= facts.reach && facts.reach > unit)) ++t.blind;
+            const bool covers_all = facts.limits[a] >= facts.reach && facts.reach > unit;
+            if (!facts.judged || !is_finite(limit) || covers_all || facts.radius > limit) ++t.blind;
             if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) continue;
             if (t.outside++ == 0) {
                 t.first = describe(position, got, exact, distance);

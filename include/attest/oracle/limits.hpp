@@ -30,6 +30,7 @@ struct row_facts {
     std::vector<double> score;      ///< what enters softmax
     std::vector<double> unbiased;   ///< the score before the mask was added
     std::vector<double> size;       ///< |scale| Σ_c |q_c k_jc|
+    std::vector<double> operands;   ///< Σ_c |q_c| + |k_jc|
     std::vector<double> weight;
     double greatest = 0;            ///< greatest score
     double lse = 0;
@@ -58,22 +59,26 @@ public:
         const std::size_t n = f.weight.size();
         const auto count = static_cast<double>(n);
         score_.reserve(n);
-        double worst_score = 0;
+        double top = -detail::infinity_of_double; // no computed score, and so no shift, is greater
         for (std::size_t j = 0; j < n; ++j) {
             score_.push_back(score_error(j));
-            worst_score = std::max(worst_score, score_.back());
+            top = std::max(top, f.score[j] + score_.back());
         }
         const double rescalings = count; // a blockwise kernel meets a new maximum at most once a key
         const double per_exp = 1.01 * (1 + rescalings) * a.exp_relative;
         for (std::size_t j = 0; j < n; ++j) {
-            const double distance = f.greatest - f.score[j] + 2 * worst_score;
+            const double distance = std::min(top - f.score[j] + score_[j], formats::f64.greatest());
             log_weight_.push_back(score_[j] + per_exp + (a.exp_slope + 2 * a.unit) * distance);
             greatest_log_weight_ = std::max(greatest_log_weight_, log_weight_[j]);
-            low_sum_ += f.weight[j] * attest::exp(-log_weight_[j]) / detail::slack;
+            low_sum_ += f.weight[j] * attest::exp(-log_weight_[j]);
             high_sum_ += f.weight[j] + raised(j);
         }
+        // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
+        low_sum_ *= 1 - (count + 8) * 0x1p-52;
+        high_sum_ *= 1 + (count + 8) * 0x1p-52;
         sum_ = detail::roundings(2 * count + 4, a.unit);                            // n products, n sums, up to n rescalings, a quotient in two steps
-        numerator_ = (1 + sum_) * (1 + a.weight) * (1 + a.operand) * (1 + a.operand) - 1; // and the weight as stored, operands as rounded
+        stored_ = (1 + a.weight) * (1 + a.operand) - 1;                             // the weight as stored, or as an operand
+        product_ = (1 + sum_) * (1 + a.operand) - 1;                                // and v as an operand
     }
 
     /// True if nothing can be said: a score may overflow, or the sums are too long for the arithmetic.
@@ -84,7 +89,8 @@ public:
 
     /// For q_i · k_j of size Σ_c |q_c k_jc|, before its final store.
     [[nodiscard]] double raw_score(double size) const {
-        return (product_error(0) * size + tiny_products()) * detail::slack;
+        const double error = product_error(0) * size + tiny_products();
+        return size + error > greatest_sum() ? detail::infinity_of_double : error * detail::slack;
     }
 
     /// For the weight of visible key j.
@@ -96,7 +102,8 @@ public:
         const double highest = up + low_others > 0 ? std::min(1.0, up / (up + low_others)) : 1.0;
         const double lowest = down + high_others > 0 ? down / (down + high_others) : 0.0;
         const double before = std::max(highest - w, w - lowest) + 0x1p-50 * w;
-        const double stored = (w + before) * (numerator_ + sum_) / (1 - sum_);
+        // Stored, and divided by a sum of stored weights.
+        const double stored = (w + before) * (2 * stored_ / (1 - stored_) + (product_ + sum_) * (1 + stored_)) / (1 - sum_);
         return (std::max(before, 0.0) + stored + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack;
     }
 
@@ -106,7 +113,7 @@ public:
         if (unbounded()) return detail::infinity_of_double;
         const double above = attest::log(high_sum_), below = -attest::log(low_sum_);
         const auto count = static_cast<double>(f_.weight.size());
-        const double moved = std::min(std::max(above, below) + count * 0x1p-52, greatest_log_weight_);
+        const double moved = std::min(std::max(above, below) + 0x1p-52, greatest_log_weight_);
         const double sizes = detail::absolute(f_.greatest) + detail::absolute(f_.lse) + attest::log(count) + 1;
         return (moved + sum_ / (1 - sum_) + 2 * count * a_.exp_flush + (8 * a_.unit + a_.exp_relative) * sizes) * detail::slack;
     }
@@ -116,26 +123,34 @@ public:
         const std::size_t n = f_.weight.size();
         if (n == 0) return 0; // no key is visible: zero or NaN, exactly
         if (unbounded()) return detail::infinity_of_double;
-        double moved = 0, size = 0, spread = 0, greatest = 0, low = detail::infinity_of_double, high = -low, sum_of_sizes = 0;
+        double moved = 0, size = 0, apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
+        const double o = detail::absolute(exact), count = static_cast<double>(n);
+        double flushed = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
             const double v = value(j), v_size = detail::absolute(v);
             // v − o in double is off by the rounding of o as well.
-            const double from_mean = detail::absolute(v - exact) + 0x1p-51 * (v_size + detail::absolute(exact)) * (v == exact ? 0 : 1);
+            const double from_mean = v == exact ? 0.0 : detail::absolute(v - exact) + 0x1p-51 * v_size + 0x1p-51 * o;
             const double more = raised(j);
-            if (from_mean > 0) moved += more * from_mean;
+            if (from_mean > 0 && more > 0) moved += more * from_mean;
+            if (from_mean > 0) apart += (f_.weight[j] + more) * from_mean;
             if (v_size > 0) size += (f_.weight[j] + more) * v_size;
-            spread += from_mean;
-            sum_of_sizes += v_size;
+            flushed += a_.exp_flush * from_mean;
+            absolute_terms += (a_.weight_tiny + a_.exp_flush) * v_size + a_.weight_tiny * o;
             greatest = std::max(greatest, v_size);
             low = std::min(low, v);
             high = std::max(high, v);
         }
-        const double hull = std::max(std::max(high - exact, exact - low), 0.0);
-        const double e1 = low_sum_ > 0 ? std::min((moved + a_.exp_flush * spread) / low_sum_, hull) : hull;
+        const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + 0x1p-52 * o;
+        const double e1 = low_sum_ > 0 ? std::min((moved + flushed) / low_sum_, hull) : hull;
         const double weighted = low_sum_ > 0 ? std::min(greatest, size / low_sum_) : greatest;
-        const double e2 = (numerator_ * weighted + sum_ * (detail::absolute(exact) + e1)) / (1 - sum_);
-        const double absolute_terms = (a_.weight_tiny + a_.exp_flush) * sum_of_sizes + 4 * static_cast<double>(n) * a_.tiny;
-        return (e1 + e2 + absolute_terms) * detail::slack;
+        // A kernel that divides at the end sums weights that are relative to the greatest, not to their sum: Σ e^{s − m} |v| may overflow.
+        const double total = std::min(f_.lse - f_.greatest + 2 * greatest_log_weight_, attest::log(count)) + 0x1p-20;
+        if (weighted * (1 + stored_) * (1 + product_) > greatest_sum() / attest::exp(total)) return detail::infinity_of_double;
+        const double alone = ((1 + product_) * (1 + stored_) - 1) * weighted + sum_ * (o + e1);
+        const double around = low_sum_ > 0 ? std::min(apart / low_sum_ + e1, high - low) : high - low;
+        const double in_both = stored_ / (1 - stored_) * around;
+        const double both = in_both * (1 - sum_) + product_ * (1 + stored_) / (1 - stored_) * weighted + sum_ * (o + e1 + in_both);
+        return (e1 + (std::max(alone, both) + absolute_terms * (1 + 2 * a_.exp_relative)) / (1 - sum_)) * detail::slack;
     }
 
 private:
@@ -143,8 +158,8 @@ private:
     [[nodiscard]] double raised(std::size_t j) const {
         const double weight = f_.weight[j], bound = log_weight_[j];
         if (weight > 1e-290 && bound < 600) return weight * detail::expm1_above(bound);
-        const double log_up = f_.score[j] - f_.lse + bound + 0x1p-50 * (detail::absolute(f_.score[j]) + detail::absolute(f_.lse));
-        return log_up < 700 ? attest::exp(log_up) * detail::slack : 1e304;
+        const double log_up = f_.score[j] - f_.lse + bound + 0x1p-50 * detail::absolute(f_.score[j]) + 0x1p-50 * detail::absolute(f_.lse);
+        return log_up < 650 ? attest::exp(log_up) * detail::slack : 1e290; // sums of them stay finite
     }
     // Relative error of a product of d_k terms summed in any order, with its operands as the arithmetic keeps them.
     [[nodiscard]] double product_error(double more_roundings) const {
@@ -157,16 +172,29 @@ private:
         if (f_.scores_are_inputs) return 0;
         // Eight more roundings: the scale (or its root, on q and on k; or with log2 e in it) and its products.
         double error = product_error(8) * f_.size[j] + std::max(1.0, f_.scale) * tiny_products();
+        // Below the normal range: q or k times the scale, or its root, each error times the other operand; the scale itself.
+        const double kept_tiny = a_.query_key > 0 ? a_.weight_tiny : a_.tiny;
+        error += std::max(1.0, f_.scale) * kept_tiny * f_.operands[j];
+        if (f_.scale > 0) error += a_.tiny * (f_.size[j] / f_.scale);
         const double size = f_.size[j] + error;
-        if (size > a_.greatest) overflow_ = true;
-        error += a_.score * (detail::absolute(f_.unbiased[j]) + error);
+        if (size > std::min(a_.greatest, greatest_sum())) return overflow();
+        const double score_tiny = a_.score > 0 ? a_.weight_tiny : 0;
+        error += a_.score * (detail::absolute(f_.unbiased[j]) + error) + score_tiny;
         if (f_.biased) {
             // The sum is rounded, and stored once more.
             const double sum = detail::absolute(f_.score[j]) + error;
-            if (sum > a_.greatest) overflow_ = true;
-            error += (2 * a_.unit + a_.score) * sum;
+            // −∞ for a score whose key weighs nothing does no harm.
+            if (sum > a_.greatest && !(f_.score[j] < 0 && f_.weight[j] < 1e-300)) return overflow();
+            error += (2 * a_.unit + a_.score) * sum + score_tiny;
         }
         return error;
+    }
+
+    // Products are summed in f64 or f32; beyond the greatest number of that, sums overflow.
+    [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
+    [[nodiscard]] double overflow() {
+        overflow_ = true;
+        return detail::infinity_of_double;
     }
 
     const arithmetic& a_;
@@ -176,7 +204,8 @@ private:
     double low_sum_ = 0;  // Σ α e^{−L}
     double high_sum_ = 0; // Σ α e^{L}
     double sum_ = 0;      // T
-    double numerator_ = 0; // R
+    double stored_ = 0;   // S
+    double product_ = 0;  // R
     bool overflow_ = false;
 };
 

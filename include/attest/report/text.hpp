@@ -66,7 +66,7 @@ inline std::string meaning(const output_result& o) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "    {} elements, {} correctly rounded ({}); rms {} ULP, greatest {} ULP\n", o.elements, o.exact, percent(o.exact, o.elements),
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
-    fmt::format_to(out, "    errors reach {} of what {} may be off\n", share(o.limit_share), o.arithmetic);
+    fmt::format_to(out, "    errors reach {} what {} may be off\n", share(o.limit_share), o.arithmetic);
     if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite\n", o.not_finite);
     if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero to separate; both neighbours pass\n", o.unseparated);
     if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);

@@ -50,6 +50,11 @@ namespace rules::detail {
 // A's length where both are known to the compiler; else the same number for both, so that only the run-time check speaks.
 template <axis_type A, axis_type B>
 inline constexpr std::size_t comparable_length = is_dynamic<A> || is_dynamic<B> ? 0 : A::size;
+// The names, asked only where the lengths are known and agree, and only where they are not known: so that one assert speaks. Variables of their
+// own, because compilers print the name and its two axes.
+template <axis_type A, axis_type B>
+inline constexpr bool same_axis = names_agree<A, B> || !lengths_may_agree<A, B> || is_dynamic<A> || is_dynamic<B>;
+template <axis_type A, axis_type B> inline constexpr bool same_dynamic_axis = names_agree<A, B> || !(is_dynamic<A> || is_dynamic<B>);
 } // namespace rules::detail
 
 // One rule: predicate, compile-time check (whose failure prints both lengths, and both axes as template arguments) and run-time check, from one
@@ -60,9 +65,8 @@ inline constexpr std::size_t comparable_length = is_dynamic<A> || is_dynamic<B> 
         template <axis_type A, axis_type B> static constexpr bool holds = meets<A, B>;                                           \
         template <axis_type A, axis_type B> static constexpr void check(std::size_t a, std::size_t b) {                          \
             static_assert(detail::comparable_length<A, B> == detail::comparable_length<B, A>, SENTENCE);                         \
-            static_assert(names_agree<A, B> || !lengths_may_agree<A, B> || is_dynamic<A> || is_dynamic<B>,                       \
-                          SENTENCE " [same length, different axis]");                                                            \
-            static_assert(names_agree<A, B> || !(is_dynamic<A> || is_dynamic<B>), SENTENCE " [different axis]");                 \
+            static_assert(detail::same_axis<A, B>, SENTENCE " [same length, different axis]");                                   \
+            static_assert(detail::same_dynamic_axis<A, B>, SENTENCE " [different axis]");                                        \
             if constexpr (is_dynamic<A> || is_dynamic<B>)                                                                        \
                 if (a != b) throw shape_error(SENTENCE, a, b);                                                                   \
         }                                                                                                                        \

@@ -94,19 +94,24 @@ public:
         requires(rank == 1 && sizeof...(Values) > 0)
     constexpr tensor(const Values&... values) // NOLINT(google-explicit-constructor): braces are what is meant
         : tensor(checked_lengths<sizeof...(Values)>()) {
-        T* to = data();
-        ((*to++ = static_cast<T>(values)), ...);
+        if constexpr (fits<sizeof...(Values)>) { // else the compiler has spoken
+            T* to = data();
+            ((*to++ = static_cast<T>(values)), ...);
+        }
     }
     /// The rows of a matrix: `tensor<double, n, d> x{{1, 0}, {0, 1}};`
     template <std::size_t... Columns>
         requires(rank == 2 && sizeof...(Columns) > 0)
     constexpr tensor(const T (&... rows)[Columns]) : tensor(checked_lengths<sizeof...(Columns), first<Columns...>>()) {
-        static_assert(((Columns == first<Columns...>) && ...), "the rows of a matrix must have the same length");
-        T* to = data();
-        const auto append = [&to](const auto& row) {
-            for (const T& value : row) *to++ = value;
-        };
-        (append(rows), ...);
+        constexpr bool as_long_as_the_first = ((Columns == first<Columns...>) && ...);
+        static_assert(as_long_as_the_first, "the rows of a matrix must have the same length");
+        if constexpr (as_long_as_the_first && fits<sizeof...(Columns), first<Columns...>>) { // else the compiler has spoken
+            T* to = data();
+            const auto append = [&to](const auto& row) {
+                for (const T& value : row) *to++ = value;
+            };
+            (append(rows), ...);
+        }
     }
     /// A copy of a tensor or view, element by element, converted to T; the axes must meet.
     template <tensor_of_rank<rank> X>
@@ -152,9 +157,11 @@ public:
 private:
     template <std::size_t First, std::size_t...> static constexpr std::size_t first = First;
 
+    template <std::size_t... Given> static constexpr bool fits = ((is_dynamic<Axes> || Given == Axes::size) && ...);
     template <std::size_t... Given> static constexpr extents_type checked_lengths() {
-        static_assert(((is_dynamic<Axes> || Given == Axes::size) && ...), "the braces must hold as many elements as the axes say");
-        return extents_type(Given...);
+        static_assert(fits<Given...>, "the braces must hold as many elements as the axes say");
+        if constexpr (fits<Given...>) return extents_type(Given...);
+        else return extents_type{};
     }
     [[nodiscard]] constexpr std::size_t offset() const { return 0; }
     template <class... Indices> [[nodiscard]] constexpr std::size_t offset(std::size_t i, Indices... rest) const {
@@ -164,13 +171,13 @@ private:
         return at;
     }
     template <class X> static constexpr extents_type lengths_like(const X& other) {
-        return [&]<std::size_t... K>(detail::index_list<K...>) {
-            (rules::same_shape::check<axis_at<K>, axis_of<X, K>>(is_dynamic<axis_at<K>> ? other.length(K) : axis_at<K>::size,
-                                                                 other.length(K)),
-             ...);
-            if constexpr (rank == 0) return extents_type{};
-            else return extents_type(other.length(K)...);
-        }(detail::first_indices<rank>());
+        return lengths_like(other, detail::first_indices<rank>());
+    }
+    template <class X, std::size_t... K> static constexpr extents_type lengths_like(const X& other, detail::index_list<K...>) {
+        (rules::same_shape::check<axis_at<K>, axis_of<X, K>>(is_dynamic<axis_at<K>> ? other.length(K) : axis_at<K>::size, other.length(K)),
+         ...);
+        if constexpr (rank == 0 || !(rules::same_shape::holds<axis_at<K>, axis_of<X, K>> && ...)) return extents_type{};
+        else return extents_type(other.length(K)...);
     }
     template <class X> constexpr void copy_from(const X& other) {
         T* to = data();
@@ -199,6 +206,14 @@ private:
     std::remove_pointer_t<decltype(detail::storage_for<T, Axes...>())> values_;
 };
 
+namespace detail {
+// Says the rule for each axis whose type tells; the lengths are not asked.
+template <class X, class Y, std::size_t... K> constexpr bool same_axes(index_list<K...>) {
+    (rules::same_shape::check<axis_of<X, K>, axis_of<Y, K>>(0, 0), ...);
+    return (rules::same_shape::holds<axis_of<X, K>, axis_of<Y, K>> && ...);
+}
+} // namespace detail
+
 /// Equal lengths and equal elements. Axes that can't meet do not compile.
 template <class X, class Y>
     requires(tensor_of_rank<X, X::rank> && tensor_of_rank<Y, X::rank>)
@@ -206,10 +221,7 @@ template <class X, class Y>
     if constexpr (X::rank == 0) {
         return x() == y();
     } else {
-        constexpr bool axes_meet = [&]<std::size_t... K>(detail::index_list<K...>) {
-            (rules::same_shape::check<axis_of<X, K>, axis_of<Y, K>>(0, 0), ...);
-            return (rules::same_shape::holds<axis_of<X, K>, axis_of<Y, K>> && ...);
-        }(detail::first_indices<X::rank>());
+        constexpr bool axes_meet = detail::same_axes<X, Y>(detail::first_indices<X::rank>());
         for (std::size_t k = 0; k < X::rank; ++k)
             if (x.length(k) != y.length(k)) return false;
         if constexpr (axes_meet) // else the compiler has spoken
