@@ -37,7 +37,7 @@ set(attest_pc_requires_report "attest-oracle = ${PROJECT_VERSION}, nlohmann_json
 set(attest_pc_cflags_attest "")
 set(attest_pc_cflags_oracle "")
 set(attest_pc_cflags_io "")
-set(attest_pc_cflags_report "-DFMT_HEADER_ONLY=1")
+set(attest_pc_cflags_report "")
 if(BoostHeaders_INCLUDE_DIR AND NOT BoostHeaders_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
     set(attest_pc_cflags_oracle "-isystem ${BoostHeaders_INCLUDE_DIR}")
 endif()

@@ -49,11 +49,12 @@ template <class F> int guarded(const std::string& name, F f);
 
 #include <cstdio>
 #include <new>
+#include <system_error>
 
 namespace attest::program {
 
-// The line of an error: "attest: FILE: what is wrong…".
-inline void say_error(const std::string& line) { std::fprintf(stderr, "attest: %s\n", line.c_str()); }
+// The line of an error: "attest: FILE: what is wrong…". One line whatever a file or an argument holds.
+inline void say_error(const std::string& line) { std::fprintf(stderr, "attest: %s\n", printable(line).c_str()); }
 
 template <class F> int guarded(const std::string& name, F f) {
     try {
@@ -63,6 +64,9 @@ template <class F> int guarded(const std::string& name, F f) {
         return trouble;
     } catch (const file_error& error) {
         say_error(error.what());
+        return trouble;
+    } catch (const std::system_error& error) { // of a path that the system refuses
+        say_error((name.empty() ? "" : name + ": ") + error.code().message());
         return trouble;
     } catch (const std::bad_alloc&) {
         say_error((name.empty() ? "" : name + ": ") + "out of memory");

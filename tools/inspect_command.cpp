@@ -39,6 +39,17 @@ std::string range_text(const named_array& a) {
     return text;
 }
 
+// A text member as one line.
+std::string one_line(const std::string& text) {
+    std::string line;
+    for (const char c : text) {
+        const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+        if (!space) line += c;
+        else if (!line.empty() && line.back() != ' ') line += ' ';
+    }
+    return printable(line);
+}
+
 } // namespace
 
 int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16) {
@@ -47,7 +58,7 @@ int run_inspect_command(const std::string& file, const std::vector<std::string>&
         declare_bf16(content.arrays, bf16);
         for (const named_array& a : content.arrays)
             fmt::print("{:<16} {:<5} {:<20} {}\n", a.name, name_of(a.value.type), shape_text(a.value.shape), range_text(a));
-        for (const auto& [name, text] : content.texts) fmt::print("{:<16} text  {}\n", name, text);
+        for (const auto& [name, text] : content.texts) fmt::print("{:<16} text  {}\n", name, one_line(text));
         for (const std::string& warning : content.warnings) say_error("warning: " + warning);
         return static_cast<int>(passed);
     });

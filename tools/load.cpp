@@ -28,6 +28,17 @@ settings own_settings(const archive& file, const std::string& name) {
     return {};
 }
 
+// The last of each key is in force.
+settings without_overridden(const settings& given) {
+    settings last;
+    for (const auto& [key, value] : given) {
+        const std::string_view name = key;
+        std::erase_if(last, [name](const auto& earlier) { return earlier.first == name; });
+        last.emplace_back(key, value);
+    }
+    return last;
+}
+
 } // namespace
 
 loaded_case load_case(const std::filesystem::path& path, const std::filesystem::path& candidate, const case_options& options) {
@@ -50,6 +61,7 @@ loaded_case load_case(const std::filesystem::path& path, const std::filesystem::
         std::erase_if(sorted.names, [&](const auto& name) { return !ranges::contains(loaded.file.arrays, name.second, &named_array::name) &&
                                                                    ranges::contains(loaded.candidate_file.arrays, name.second, &named_array::name); });
     loaded.asked = arrange(loaded.file, own, sorted);
+    loaded.asked.given = without_overridden(loaded.asked.given);
     if (!candidate.empty()) {
         case_options rest = options;
         std::erase_if(rest.names, [&](const auto& name) { return !ranges::contains(loaded.candidate_file.arrays, name.second, &named_array::name); });

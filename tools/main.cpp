@@ -5,6 +5,7 @@
 #include "attest/version.hpp"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 namespace {
 
@@ -82,6 +83,11 @@ int run(int argc, char** argv) {
     bool list_json = false;
     list.add_flag("--json", list_json, "as one JSON object");
 
+    const auto is_meant = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
+    if (argc > 1 && *argv[1] != '-' && std::as_const(app).get_subcommands(is_meant).empty()) {
+        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, inspect, list; see attest --help");
+        return trouble;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -89,19 +95,26 @@ int run(int argc, char** argv) {
         say_error(std::string(error.what()) + "; see attest --help");
         return trouble;
     }
-    return guarded("", [&] {
+    const int status = guarded("", [&] {
         if (check.parsed()) {
+            if (check.count("--candidate") != 0 && check_to.candidate.empty()) throw attest::usage_error("--candidate: expected a file, not an empty name");
             check_to.about = check_about.options(check);
             check_to.colours = colour_from(colours);
             return run_check_command(check_to);
         }
         if (eval.parsed()) {
+            if (eval.count("--output") != 0 && eval_to.output.empty()) throw attest::usage_error("--output: expected a file, not an empty name");
             eval_to.about = eval_about.options(eval);
             return run_eval_command(eval_to);
         }
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
         return run_list_command(list_json);
     });
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        say_error("standard output cannot be written");
+        return worse(status, trouble);
+    }
+    return status;
 }
 
 } // namespace

@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
                 const outputs made = run(s, in, how);
                 named_values candidates{{"out", made.out}};
                 const bool natural = !(how.base_two && in.bias.empty() && how.everything == nullptr);
-                candidates.emplace_back("lse", made.lse);
+                // lse is kept in f32: that of a denominator of stored weights is another number.
+                if (!how.sum_of_stored) candidates.emplace_back("lse", made.lse);
                 if (how.block == 0) {
                     candidates.emplace_back("weights", made.weights);
                     if (!how.base_two) candidates.emplace_back("scores", made.scores);

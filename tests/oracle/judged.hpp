@@ -121,7 +121,7 @@ inline constexpr family families[] = {
          std::fill(in.q.begin(), in.q.end(), stored(f, 100 / std::sqrt(static_cast<double>(in.d_k))));
          times(in.k, 0.01, f), plus(in.k, 100, f);
      }},
-    {"v subnormal", true, [](inputs& in, generator&, const attest::format& f) { times(in.v, 64 * attest::ulp(f, 0), f); }},
+    {"v subnormal", false, [](inputs& in, generator&, const attest::format& f) { times(in.v, 64 * attest::ulp(f, 0), f); }},
     {"q, k tiny", true, [](inputs& in, generator&, const attest::format& f) { times(in.q, narrow(f) ? 1e-5 : 1e-20, f), times(in.k, narrow(f) ? 1e-4 : 1e-20, f); }},
     {"q subnormal", true, [](inputs& in, generator&, const attest::format& f) { times(in.q, 64 * attest::ulp(f, 0), f); }},
     {"q subnormal, k huge", false, [](inputs& in, generator&, const attest::format& f) {

@@ -108,8 +108,9 @@ private:
         static constexpr attest::format eleven_bits{11, -126, 127};
         return how_.tf32 ? static_cast<T>(attest::round_to(eleven_bits, static_cast<double>(x))) : x;
     }
-    // In long double, rounded once, then moved by the bias.
+    // In long double, moved by the bias and rounded once; e^0 is 1 in every implementation.
     T exponential(T x) const {
+        if (x == 0) return 1;
         const auto wide = static_cast<long double>(x);
         const long double e = how_.base_two ? std::exp2(wide) : std::exp(wide);
         return static_cast<T>(e * (1 + how_.exp_bias * static_cast<long double>(std::numeric_limits<T>::epsilon())));

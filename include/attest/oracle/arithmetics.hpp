@@ -19,6 +19,7 @@ struct arithmetic {
     double unit;          ///< sums, products, quotients and everything kept between steps
     double tiny;          ///< greatest absolute error of one of those below the normal range
     double operand;       ///< each operand of a product (tf32), else 0
+    double operand_tiny;  ///< the same, absolute, below the normal range
     double exp_relative;  ///< exp, at its argument as computed
     double exp_slope;     ///< exp, times the distance |s − m| from the shift
     double exp_flush;     ///< exp may give 0 for results up to this
@@ -34,7 +35,7 @@ namespace detail {
 inline constexpr double greatest_f32 = formats::f32.greatest();
 constexpr arithmetic sums_in_f32(std::string_view name, const format& output) {
     // exp: at most 4 ULP (2^−23 relative each) and |s − m|·2^−23; results below the smallest normal number may be flushed.
-    return {name, 0x1p-24, 0x1p-150, 0, 4 * 0x1p-23, 0x1p-23, 0x1p-126, 0, 0, greatest_f32, 0, 0, output};
+    return {name, 0x1p-24, 0x1p-150, 0, 0, 4 * 0x1p-23, 0x1p-23, 0x1p-126, 0, 0, greatest_f32, 0, 0, output};
 }
 constexpr arithmetic weights_in_16_bits(std::string_view name, const format& stored) {
     arithmetic a = sums_in_f32(name, stored);
@@ -52,6 +53,7 @@ constexpr arithmetic all_in_16_bits(std::string_view name, const format& stored)
 constexpr arithmetic tf32_products() {
     arithmetic a = sums_in_f32("tf32", formats::f32);
     a.operand = 0x1p-11;
+    a.operand_tiny = 0x1p-137; // half of 2^−136, the last of 11 bits at the bottom of f32's range
     return a;
 }
 } // namespace detail
@@ -59,7 +61,7 @@ constexpr arithmetic tf32_products() {
 /// Strictest first.
 inline constexpr arithmetic arithmetics[] = {
     // exp in f64: 1 ULP.
-    {"f64", 0x1p-53, 0x1p-1074, 0, 0x1p-52, 0x1p-52, 0x1p-1022, 0, 0, formats::f64.greatest(), 0, 0, formats::f64},
+    {"f64", 0x1p-53, 0x1p-1074, 0, 0, 0x1p-52, 0x1p-52, 0x1p-1022, 0, 0, formats::f64.greatest(), 0, 0, formats::f64},
     detail::sums_in_f32("f32", formats::f32),
     detail::tf32_products(),
     detail::weights_in_16_bits("bf16+f32", formats::bf16),

@@ -78,7 +78,7 @@ private:
             const double size = row_.raw_size[j];
             const bool judged = size < infinity_of_double;
             std::vector<double> limits;
-            for (const arithmetic* a : judge.possible()) limits.push_back(judged ? limits_.of(*a).raw_score(size) : infinity_of_double);
+            for (const arithmetic* a : judge.possible()) limits.push_back(judged ? limits_.of(*a).raw_score(size, row_.operands[j]) : infinity_of_double);
             judge.element(position, {row_.raw_scores(j), judged ? 0x1p-180 * size : 0, limits, infinity_of_double, judged});
         } else if (judge.name() == "scores") {
             if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius[j], [at](const row_limits& l) { return l.score(at); });

@@ -60,7 +60,7 @@ inline constexpr double negligible_distance = 1e6;
 inline double bounded(double radius) { return std::min(radius, formats::f64.greatest()); }
 
 // Error estimates: a score is off by at most 2^−180 of the sizes that went into it, a weight by the errors of the scores that count and by exp's.
-inline void estimate_radii(exact_row& row, double scale, const problem_mask& mask, std::size_t i, const matrix_view& v) {
+inline void estimate_radii(exact_row& row, double scale, std::size_t d_k, const problem_mask& mask, std::size_t i, const matrix_view& v) {
     row.out_radius.assign(row.out.length(0), 0.0);
     row.score_radius.assign(row.raw_size.size(), 0.0);
     // Without a visible key the result is decided, and of NaN and infinity nothing is judged.
@@ -71,7 +71,8 @@ inline void estimate_radii(exact_row& row, double scale, const problem_mask& mas
     double least = greatest, worst = 0;
     for (const std::size_t j : row.visible) {
         const double bias = mask.bias == nullptr ? 0.0 : absolute((*mask.bias)(i, j));
-        const double radius = unit * (scale * row.raw_size[j]) + unit * bias + unit * 1e-30;
+        // The last term: products that double, in which the size is, takes for 0.
+        const double radius = unit * (scale * row.raw_size[j]) + unit * bias + unit * (scale * (static_cast<double>(d_k) * 0x1p-1074));
         row.score_radius[j] = radius;
         const auto s = static_cast<double>(row.scores(j));
         if (greatest - s > negligible_distance + 2 * radius) continue;
@@ -127,7 +128,7 @@ public:
             if (want_raw_scores) row.raw_scores(j) = dot(q_i, exact_k_[j]);
             for (std::size_t c = 0; c < p_.d_k; ++c) {
                 row.raw_size[j] += detail::absolute((*q_)(i, c) * (*k_)(j, c));
-                row.operands[j] += detail::absolute((*q_)(i, c)) + detail::absolute((*k_)(j, c));
+                row.operands[j] = detail::bounded(row.operands[j] + detail::absolute((*q_)(i, c)) + detail::absolute((*k_)(j, c)));
             }
             if (!mask.visible(i, j)) continue;
             row.visible.push_back(j);
@@ -141,7 +142,7 @@ public:
         row.weights = std::move(stages.weights);
         row.out = std::move(stages.out);
         row.lse = log_sum_exp(row.scores, detail::mask_row<detail::problem_mask>{mask, i});
-        detail::estimate_radii(row, detail::absolute(scale()), mask, i, *v_);
+        detail::estimate_radii(row, detail::absolute(scale()), p_.d_k, mask, i, *v_);
         return row;
     }
 

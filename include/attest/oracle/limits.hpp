@@ -87,9 +87,9 @@ public:
     /// Bound of |computed − exact| for the score of visible key j, before its final store.
     [[nodiscard]] double score(std::size_t j) const { return score_[j] * detail::slack; }
 
-    /// For q_i · k_j of size Σ_c |q_c k_jc|, before its final store.
-    [[nodiscard]] double raw_score(double size) const {
-        const double error = product_error(0) * size + tiny_products();
+    /// For q_i · k_j of size Σ_c |q_c k_jc| and operands Σ_c |q_c| + |k_jc|, before its final store.
+    [[nodiscard]] double raw_score(double size, double operands) const {
+        const double error = product_error(0) * size + tiny_products() + ((a_.query_key > 0 ? a_.weight_tiny : 0.0) + a_.operand_tiny) * operands;
         return size + error > greatest_sum() ? detail::infinity_of_double : error * detail::slack;
     }
 
@@ -125,7 +125,7 @@ public:
         if (unbounded()) return detail::infinity_of_double;
         double moved = 0, size = 0, apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
         const double o = detail::absolute(exact), count = static_cast<double>(n);
-        double flushed = 0, absolute_terms = 4 * count * a_.tiny;
+        double flushed = 0, sum_of_sizes = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
             const double v = value(j), v_size = detail::absolute(v);
             // v − o in double is off by the rounding of o as well.
@@ -135,7 +135,8 @@ public:
             if (from_mean > 0) apart += (f_.weight[j] + more) * from_mean;
             if (v_size > 0) size += (f_.weight[j] + more) * v_size;
             flushed += a_.exp_flush * from_mean;
-            absolute_terms += (a_.weight_tiny + a_.exp_flush) * v_size + a_.weight_tiny * o;
+            sum_of_sizes += v_size;
+            absolute_terms += (a_.weight_tiny + a_.operand_tiny + a_.exp_flush) * v_size + a_.weight_tiny * o + f_.weight[j] * a_.operand_tiny;
             greatest = std::max(greatest, v_size);
             low = std::min(low, v);
             high = std::max(high, v);
@@ -143,9 +144,8 @@ public:
         const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + 0x1p-52 * o;
         const double e1 = low_sum_ > 0 ? std::min((moved + flushed) / low_sum_, hull) : hull;
         const double weighted = low_sum_ > 0 ? std::min(greatest, size / low_sum_) : greatest;
-        // A kernel that divides at the end sums weights that are relative to the greatest, not to their sum: Σ e^{s − m} |v| may overflow.
-        const double total = std::min(f_.lse - f_.greatest + 2 * greatest_log_weight_, attest::log(count)) + 0x1p-20;
-        if (weighted * (1 + stored_) * (1 + product_) > greatest_sum() / attest::exp(total)) return detail::infinity_of_double;
+        // A kernel that divides at the end sums weights that are relative to the greatest so far, not to their sum, and that may overflow.
+        if (!(sum_of_sizes * (1 + stored_) * (1 + product_) < greatest_sum())) return detail::infinity_of_double;
         const double alone = ((1 + product_) * (1 + stored_) - 1) * weighted + sum_ * (o + e1);
         const double around = low_sum_ > 0 ? std::min(apart / low_sum_ + e1, high - low) : high - low;
         const double in_both = stored_ / (1 - stored_) * around;
@@ -173,24 +173,25 @@ private:
         // Eight more roundings: the scale (or its root, on q and on k; or with log2 e in it) and its products.
         double error = product_error(8) * f_.size[j] + std::max(1.0, f_.scale) * tiny_products();
         // Below the normal range: q or k times the scale, or its root, each error times the other operand; the scale itself.
-        const double kept_tiny = a_.query_key > 0 ? a_.weight_tiny : a_.tiny;
+        const double kept_tiny = (a_.query_key > 0 ? a_.weight_tiny : a_.tiny) + a_.operand_tiny;
         error += std::max(1.0, f_.scale) * kept_tiny * f_.operands[j];
         if (f_.scale > 0) error += a_.tiny * (f_.size[j] / f_.scale);
         const double size = f_.size[j] + error;
-        if (size > std::min(a_.greatest, greatest_sum())) return overflow();
+        if (size > a_.greatest || log2_e * size > greatest_sum()) return overflow();
         const double score_tiny = a_.score > 0 ? a_.weight_tiny : 0;
         error += a_.score * (detail::absolute(f_.unbiased[j]) + error) + score_tiny;
         if (f_.biased) {
             // The sum is rounded, and stored once more.
             const double sum = detail::absolute(f_.score[j]) + error;
             // −∞ for a score whose key weighs nothing does no harm.
-            if (sum > a_.greatest && !(f_.score[j] < 0 && f_.weight[j] < 1e-300)) return overflow();
+            if ((sum > a_.greatest || log2_e * sum > greatest_sum()) && !(f_.score[j] < 0 && f_.weight[j] < 1e-300)) return overflow();
             error += (2 * a_.unit + a_.score) * sum + score_tiny;
         }
         return error;
     }
 
-    // Products are summed in f64 or f32; beyond the greatest number of that, sums overflow.
+    // Products are summed in f64 or f32; beyond the greatest number of that, sums overflow. A kernel that uses exp2 has scores times log2 e.
+    static constexpr double log2_e = 1.4427;
     [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
     [[nodiscard]] double overflow() {
         overflow_ = true;

@@ -63,7 +63,7 @@ inline const array_view& required(const std::vector<named_view>& inputs, std::st
     if (const array_view* found = find(inputs, name)) return *found;
     std::string have;
     for (const named_view& v : inputs) have += (have.empty() ? "" : ", ") + v.name;
-    throw usage_error(std::string(op) + " needs an input '" + std::string(name) + "'; the case has " + (have.empty() ? "none" : have));
+    throw usage_error(std::string(op) + " needs an input '" + std::string(name) + "'; of its inputs the case has " + (have.empty() ? "none" : have));
 }
 
 // A shape rule said with the tensors' names and shapes in front: the compiler's sentence, at run time.
