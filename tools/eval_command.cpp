@@ -46,8 +46,8 @@ int run_eval_command(const eval_options& options) {
         for (const exact_output& output : results) {
             if (output.unsettled != 0) {
                 status = undecided;
-                say_error(fmt::format("{}: {}: {} of {} elements are beyond this version's precision of 50 digits, and what is written there means nothing",
-                                      options.file, output.rounded.name, output.unsettled, output.rounded.value.elements()));
+                say_error(fmt::format("{}: {}: {} of {} elements are beyond this version's precision of 50 digits; they are written as {}",
+                                      options.file, output.rounded.name, output.unsettled, output.rounded.value.elements(), to_file ? "NaN" : "?"));
             } else if (output.unseparated != 0)
                 say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", options.file,
                                       output.rounded.name, output.unseparated));

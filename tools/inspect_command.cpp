@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "load.hpp"
 
+#include "attest/oracle/decode.hpp"
 #include "attest/report/numbers.hpp"
 
 #include <cmath>

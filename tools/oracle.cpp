@@ -28,12 +28,13 @@ std::vector<exact_output> run_evaluate(const question& asked, const std::vector<
         // What its own error estimate does not tell from zero is given as zero.
         const bool may_be_zero = value.is_finite() && abs(value) <= exact_number(radius);
         const exact_number shown = may_be_zero ? exact_number(0) : value;
-        encode(result.rounded.value, position, round_to(target, shown));
-        if (digits > 0) result.texts[position] = shown.text(digits);
+        // An estimate as wide as a unit in the last place: precision ran out. At zero there is no unit; what 192 bits leave of sums that cancel is far less.
+        const bool settled = !value.is_finite() || radius <= (may_be_zero ? 0x1p-100 : ulp(target, static_cast<double>(value)) / 2);
+        encode(result.rounded.value, position, settled ? round_to(target, shown) : std::numeric_limits<double>::quiet_NaN());
+        if (digits > 0) result.texts[position] = settled ? shown.text(digits) : "?";
+        if (!settled) ++result.unsettled;
         if (value.is_finite() && radius > 0 && (may_be_zero || round_to(target, value - exact_number(radius)) != round_to(target, value + exact_number(radius))))
             ++result.unseparated;
-        // An estimate as wide as a unit in the last place: precision ran out. At zero there is no unit; what 192 bits leave of sums that cancel is far less.
-        if (value.is_finite() && !(radius <= (may_be_zero ? 0x1p-100 : ulp(target, static_cast<double>(value)) / 2))) ++result.unsettled;
     };
     evaluate(asked.given, asked.inputs, wanted, begin, sink, tell);
     return results;

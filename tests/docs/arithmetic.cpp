@@ -27,11 +27,12 @@ template <attest::scalar S> constexpr S first_weight() {
     return e / (e + S(1));
 }
 
-constexpr double in_double = first_weight<double>();                                    // 0.66976154932665
-const auto to_50_digits = first_weight<attest::real<50>>();                             // 0.66976154932665692562...
-static_assert(attest::rounds_to(first_weight<attest::interval>(), "0.66976"));          // proved
-static_assert(attest::refutes(first_weight<attest::interval>(), "0.66975"));            // what the lecture prints is refuted
-static_assert(attest::round_to(attest::formats::bf16, in_double) == 0.66796875);        // rounded once, to nearest
+constexpr double in_double = first_weight<double>();                            // 0.669761549326657
+const auto to_50_digits = first_weight<attest::real<50>>();                     // 0.66976154932665692562...
+constexpr auto enclosed = first_weight<attest::interval>();
+static_assert(rounds_to(enclosed, "0.66976"));                                  // proved, at compile time
+static_assert(refutes(enclosed, "0.66975"));                                    // what the lecture prints is refuted
+static_assert(attest::round_to(attest::formats::bf16, in_double) == 0.66796875); // rounded once, to nearest
 static_assert(attest::encode_bf16(in_double) == 0x3f2b && attest::decode_bf16(0x3f2b) == 0.66796875);
 // [/snippet]
 
@@ -45,7 +46,7 @@ std::string row(const char* name, const attest::format& f) {
 } // namespace
 
 TEST_CASE("the digits and the table of docs/arithmetic.md", "[docs]") {
-    CHECK(docs::with_digits(in_double, 14) == "0.66976154932665"); // cut, not rounded: the next digits are 69
+    CHECK(docs::with_digits(in_double, 15) == "0.669761549326657");
     CHECK(to_50_digits.value().str(21, std::ios::fixed).substr(0, 22) == "0.66976154932665692562");
     std::ifstream file(std::string(ATTEST_SOURCE_DIR) + "/docs/arithmetic.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};

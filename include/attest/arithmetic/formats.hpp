@@ -3,7 +3,7 @@
 /// The stored formats f64, f32, f16 and bf16: exact decoding, one rounding to nearest (ties to even), and the unit in the last place.
 #pragma once
 
-#include "attest/elementary/power_of_two.hpp"
+#include "attest/arithmetic/power_of_two.hpp"
 
 namespace attest {
 

@@ -5,7 +5,7 @@
 /// last bit may differ).
 #pragma once
 
-#include "attest/elementary/power_of_two.hpp"
+#include "attest/arithmetic/power_of_two.hpp"
 
 namespace attest {
 

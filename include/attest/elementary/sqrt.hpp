@@ -3,7 +3,7 @@
 /// `attest::sqrt`: a customisation point; correctly rounded for double and float, in constant expressions too.
 #pragma once
 
-#include "attest/elementary/power_of_two.hpp"
+#include "attest/arithmetic/power_of_two.hpp"
 
 #include <type_traits>
 

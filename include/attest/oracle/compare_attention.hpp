@@ -35,8 +35,8 @@ public:
         judge.begin_row();
         const std::string& name = judge.name();
         if (name == "lse") {
-            // A limit that reaches 0 from lse says nothing.
-            const double reach = row_.visible.empty() ? 0.0 : absolute(static_cast<double>(row_.lse));
+            // A limit that reaches 0 from lse says nothing, unless lse is near 0 itself: below 1 the weights' factor e^lse hardly differs.
+            const double reach = row_.visible.empty() ? 0.0 : std::max(absolute(static_cast<double>(row_.lse)), 1.0);
             judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return l.lse(); }, reach);
         } else if (name == "out") {
             for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * step, c);

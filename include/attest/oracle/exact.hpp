@@ -8,7 +8,7 @@
 
 #include "attest/arithmetic/real.hpp"
 #include "attest/formula/attention.hpp"
-#include "attest/question/problem.hpp"
+#include "attest/oracle/problem.hpp"
 
 namespace attest {
 
@@ -137,7 +137,7 @@ public:
             if (bias_) finite = finite && detail::absolute((*bias_)(i, j)) < detail::infinity_of_double;
             row.finite_inputs = row.finite_inputs && finite;
         }
-        auto stages = attend(q_i, exact_k_, exact_v_, i, mask, scaled_dot_product<exact_number>{scale_}, p_.how.empty_row);
+        auto stages = attend(q_i, exact_k_, exact_v_, i, mask, scaled_dot_product<exact_number>{scale_}, p_.how.empty_row_is_nan ? empty_row::nan : empty_row::zero);
         row.scores = std::move(stages.scores);
         row.weights = std::move(stages.weights);
         row.out = std::move(stages.out);

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "attest/io/archive.hpp"
-#include "attest/question/problem.hpp"
+#include "attest/question/conventions.hpp"
+#include "attest/question/named_view.hpp"
 
 #include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/algorithm/contains.hpp>

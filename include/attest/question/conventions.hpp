@@ -5,7 +5,6 @@
 /// Keys and values are the same on the command line and in a case's `attest.json`.
 #pragma once
 
-#include "attest/formula/mask.hpp"
 #include "attest/question/number.hpp"
 #include "attest/question/op.hpp"
 
@@ -56,7 +55,7 @@ struct conventions {
     bool dot_score = false;
     bool mask_keeps = true;
     bool mask_polarity_declared = false;
-    attest::empty_row empty_row = attest::empty_row::zero;
+    bool empty_row_is_nan = false; ///< else zero
     tensor_layout layout = tensor_layout::bhnd;
     int axis = -1;
     std::optional<std::string> arithmetic; ///< nothing: undeclared
@@ -128,7 +127,7 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
             c.mask_keeps = index == 0;
             c.mask_polarity_declared = true;
         }
-        if (key == "empty-row") c.empty_row = static_cast<empty_row>(index);
+        if (key == "empty-row") c.empty_row_is_nan = index == 1;
         if (key == "layout") c.layout = static_cast<tensor_layout>(index);
         if (key == "arithmetic") {
             c.arithmetic.reset();
@@ -157,7 +156,7 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
         else if (info.key == "scale") text = c.dot_score ? "1" : c.scale.value_or(value(0));
         else if (info.key == "score") text = value(c.dot_score ? 1 : 0);
         else if (info.key == "mask-polarity") text = value(c.mask_keeps ? 0 : 1);
-        else if (info.key == "empty-row") text = value(c.empty_row);
+        else if (info.key == "empty-row") text = value(c.empty_row_is_nan ? 1 : 0);
         else if (info.key == "layout") text = value(c.layout);
         else if (info.key == "axis") text = std::to_string(c.axis);
         else text = c.arithmetic.value_or(value(0));

@@ -68,7 +68,7 @@ inline std::string meaning(const output_result& o) {
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
     fmt::format_to(out, "    errors reach {} what {} may be off\n", share(o.limit_share), o.arithmetic);
     if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite\n", o.not_finite);
-    if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero to separate; both neighbours pass\n", o.unseparated);
+    if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero for the precision, or their scores are too large for it\n", o.unseparated);
     if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);
     if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o.arithmetic);
     fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o));

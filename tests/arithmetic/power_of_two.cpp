@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "attest/elementary/power_of_two.hpp"
+#include "attest/arithmetic/power_of_two.hpp"
 #include "catch.hpp"
 
 #include <cmath>

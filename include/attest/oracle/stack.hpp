@@ -4,7 +4,7 @@
 #pragma once
 
 #include "attest/question/conventions.hpp"
-#include "attest/question/decode.hpp"
+#include "attest/oracle/decode.hpp"
 #include "attest/shape/view.hpp"
 
 #include <limits>
