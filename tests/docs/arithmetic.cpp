@@ -28,7 +28,7 @@ template <attest::scalar S> constexpr S first_weight() {
 }
 
 constexpr double in_double = first_weight<double>();                            // 0.669761549326657
-const auto to_50_digits = first_weight<attest::real<50>>();                     // 0.66976154932665692562...
+const auto to_50_digits = first_weight<attest::real<50>>();                     // 0.66976154932665692562
 constexpr auto enclosed = first_weight<attest::interval>();
 static_assert(rounds_to(enclosed, "0.66976"));                                  // proved, at compile time
 static_assert(refutes(enclosed, "0.66975"));                                    // what the lecture prints is refuted
@@ -47,7 +47,7 @@ std::string row(const char* name, const attest::format& f) {
 
 TEST_CASE("the digits and the table of docs/arithmetic.md", "[docs]") {
     CHECK(docs::with_digits(in_double, 15) == "0.669761549326657");
-    CHECK(to_50_digits.value().str(21, std::ios::fixed).substr(0, 22) == "0.66976154932665692562");
+    CHECK(to_50_digits.value().str(20, std::ios::fixed) == "0.66976154932665692562");
     std::ifstream file(std::string(ATTEST_SOURCE_DIR) + "/docs/arithmetic.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};
     for (const std::string& line : {row("f64", attest::formats::f64), row("f32", attest::formats::f32), row("f16", attest::formats::f16),

@@ -138,8 +138,10 @@ TEST_CASE("the row form is the matrix form, bit for bit", "[formula]") {
     std::mt19937_64 generator(41);
     fill(bias, generator);
     bias(1, 2) = -std::numeric_limits<double>::infinity();
+#if !defined(__FP_FAST_FMA) && !defined(__FMA__) // else the compiler may contract score · scale + bias, in one form and not in the other
     same(additive_mask{bias});
     same(additive_mask{bias} & causal_top_left{});
+#endif
 }
 
 TEST_CASE("attention in float, double and 50 digits agrees to their own precision", "[formula]") {

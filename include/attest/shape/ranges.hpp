@@ -108,7 +108,8 @@ template <class T, class Kept> struct matrix_slice_at {
         const std::ptrdiff_t strides[] = {stride};
         extents<Kept> lengths;
         if constexpr (is_dynamic<Kept>) lengths = extents<Kept>(length);
-        return view<T, Kept>(data + static_cast<std::ptrdiff_t>(i) * step, lengths, strides);
+        // An empty slice stays where it is: its tensor may have no memory to count in.
+        return view<T, Kept>(data + (length == 0 ? 0 : static_cast<std::ptrdiff_t>(i) * step), lengths, strides);
     }
 };
 

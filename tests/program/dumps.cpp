@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+// Each line of tests/dumps/expected.txt is a dump and the verdict that it must get.
+#include "catch.hpp"
+#include "program/program.hpp"
+
+#include <sstream>
+
+using namespace program;
+
+namespace {
+
+struct expectation {
+    std::string line;
+    std::vector<std::string> arguments;
+    int status = 0;
+};
+
+std::vector<expectation> expectations() {
+    std::vector<expectation> all;
+    std::ifstream file(dump("expected.txt"));
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        std::string name, verdict;
+        if (!(words >> name)) continue;
+        expectation e{line, {"check", dump(name)}, 0};
+        words >> verdict;
+        if (verdict != "right" && verdict != "wrong") throw std::runtime_error("expected.txt: neither right nor wrong: " + line);
+        e.status = verdict == "wrong" ? 1 : 0;
+        for (std::string word; words >> word;) e.arguments.push_back(word);
+        all.push_back(e);
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("every dump gets its verdict", "[program]") {
+    const std::vector<expectation> all = expectations();
+    CHECK(all.size() >= 80);
+    std::size_t wrong = 0;
+    for (const expectation& e : all) {
+        wrong += e.status == 1 ? 1 : 0;
+        const outcome o = run(e.arguments);
+        INFO(e.line << "\n" << shown(o));
+        CHECK(o.status == e.status);
+        CHECK(o.err.empty());
+    }
+    CHECK(wrong >= 15);
+}
+
+TEST_CASE("what a dump of several stages gets wrong is named, in the order of computation", "[program]") {
+    const outcome o = run({"check", dump("numpy-f64-stages.npz"), "--scale", "0.2"});
+    INFO(shown(o));
+    CHECK(o.status == 1);
+    CHECK(contains(o.out, "first bad stage: scores")); // raw_scores have no scale in them
+}
+
+TEST_CASE("every dump is named in expected.txt, and every name there is a dump", "[program]") {
+    const std::string expected = content(dump("expected.txt"));
+    for (const auto& entry : std::filesystem::directory_iterator(ATTEST_DUMPS_DIR)) {
+        const std::string name = entry.path().filename().string();
+        if (entry.path().extension() != ".npz") continue;
+        CAPTURE(name);
+        CHECK(contains(expected, name + " "));
+    }
+    for (const expectation& e : expectations()) {
+        CAPTURE(e.line);
+        CHECK(std::filesystem::is_regular_file(e.arguments[1]));
+    }
+}
