@@ -6,6 +6,8 @@
 #include "attest/report/numbers.hpp"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace attest::program {
 
@@ -16,10 +18,18 @@ struct content {
     std::size_t nans = 0, infinities = 0;
 };
 
+// The element as a double; 64-bit integers beyond 2^53 are rounded, which is good enough to look at.
+double element(const array& a, std::size_t e) {
+    std::int64_t bits = 0;
+    if (a.type != dtype::i64 && a.type != dtype::u64) return decode(a, e);
+    std::memcpy(&bits, a.data.data() + e * sizeof bits, sizeof bits);
+    return a.type == dtype::i64 ? static_cast<double>(bits) : static_cast<double>(static_cast<std::uint64_t>(bits));
+}
+
 content look_at(const array& a) {
     content c;
     for (std::size_t e = 0, count = a.elements(); e < count; ++e) {
-        const double x = decode(a, e);
+        const double x = element(a, e);
         if (std::isnan(x)) ++c.nans;
         else if (std::isinf(x)) ++c.infinities;
         else {

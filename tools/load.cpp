@@ -48,8 +48,10 @@ loaded_case load_case(const std::filesystem::path& path, const std::filesystem::
     std::vector<std::string> bf16 = options.bf16, bf16_of_candidate;
     if (!candidate.empty()) {
         loaded.candidate_file = load_archive(candidate);
-        // A name given to --bf16 may be of either file; "all" is of both.
-        const auto in = [](const archive& a, const std::string& member) { return member == "all" || ranges::contains(a.arrays, member, &named_array::name); };
+        // A name given to --bf16 may be of either file, of the one where it may be bf16; "all" is of both.
+        const auto in = [](const archive& a, const std::string& member) {
+            return member == "all" || ranges::any_of(a.arrays, [&](const named_array& held) { return held.name == member && may_be_bf16(held.value.type); });
+        };
         for (const std::string& member : options.bf16)
             if (in(loaded.candidate_file, member)) bf16_of_candidate.push_back(member);
         std::erase_if(bf16, [&](const std::string& member) { return !in(loaded.file, member) && in(loaded.candidate_file, member); });

@@ -142,6 +142,7 @@ inline style draw_style(const setting& s, generator& r, std::size_t n_k) {
     const std::size_t blocks[] = {0, 0, 1, 2, 7, 16, n_k};
     style how;
     how.block = blocks[r.below(7)];
+    how.split = how.block != 0 && r.below(3) == 0;
     how.sum = static_cast<order>(r.below(4));
     how.fma = r.below(2) == 0;
     how.scale = static_cast<scaling>(r.below(3));

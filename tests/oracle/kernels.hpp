@@ -61,6 +61,7 @@ enum class scaling { of_product, of_query, of_both };
 
 struct style {
     std::size_t block = 0;                            // keys a block of a flash-like kernel; 0: plain
+    bool split = false;                               // blocks are normalised each, and merged by their lse (flash decoding)
     order sum = order::sequential;
     bool fma = false;                                 // products into sums
     scaling scale = scaling::of_product;
@@ -77,7 +78,7 @@ struct style {
     [[nodiscard]] std::string text() const {
         const char* orders[] = {"sequential", "reversed", "pairwise", "shuffled"};
         const char* scalings[] = {"product", "query", "both"};
-        return (block ? "block " + std::to_string(block) : std::string("plain")) + " " + orders[static_cast<int>(sum)] + " scale on " +
+        return (block ? (split ? "split " : "block ") + std::to_string(block) : std::string("plain")) + " " + orders[static_cast<int>(sum)] + " scale on " +
                scalings[static_cast<int>(scale)] + (fma ? " fma" : "") + (base_two ? " exp2" : "") + (divide_first ? " divide-first" : "") +
                (reciprocal ? " reciprocal" : "") + (weights ? " stored weights" : "") + (sum_of_stored ? " summed as stored" : "") +
                (everything ? " all stored" : "") + (tf32 ? " tf32" : "") + (exp_bias ? " exp off by " + std::to_string(exp_bias) : "");
@@ -96,7 +97,8 @@ public:
         outputs all;
         for (std::size_t i = 0; i < in_.n_q; ++i) {
             row(i);
-            if (how_.block != 0) blockwise(all);
+            if (how_.block != 0 && how_.split) split(all);
+            else if (how_.block != 0) blockwise(all);
             else plain(i, all);
         }
         return all;
@@ -214,6 +216,43 @@ private:
                 }
             const T sum = dot(a, b);
             all.out.push_back(static_cast<double>(empty ? 0 : how_.divide_first ? sum : how_.reciprocal ? sum * inverse : sum / l));
+        }
+    }
+
+    // Every block's own output and lse; then their mean with weights e^(lse of the block − the greatest lse).
+    void split(outputs& all) {
+        const T ln2 = static_cast<T>(0.69314718055994530942);
+        std::vector<T> parts;             // d_v of each block
+        std::vector<T> lse;               // base two if scores are
+        for (std::size_t first = 0; first < in_.n_k; first += how_.block) {
+            const std::size_t last = std::min(in_.n_k, first + how_.block);
+            T m = static_cast<T>(-infinity);
+            for (std::size_t j = first; j < last; ++j) m = std::max(m, score_[j]);
+            if (m == static_cast<T>(-infinity)) continue;
+            std::vector<T> p(last - first);
+            for (std::size_t j = first; j < last; ++j) {
+                p[j - first] = shifted(j, m);
+                if (how_.sum_of_stored) p[j - first] = stored(how_.weights, p[j - first]);
+            }
+            const T l = reduce(p);
+            lse.push_back(how_.base_two ? m + std::log2(l) : m + std::log(l));
+            for (T& weight : p) weight = operand(stored(how_.weights, weight));
+            for (std::size_t c = 0; c < in_.d_v; ++c) {
+                std::vector<T> b;
+                for (std::size_t j = first; j < last; ++j) b.push_back(operand(static_cast<T>(in_.v[j * in_.d_v + c])));
+                parts.push_back(dot(p, b) / l);
+            }
+        }
+        T m = static_cast<T>(-infinity), l = 0;
+        for (const T x : lse) m = std::max(m, x);
+        std::vector<T> w;
+        for (const T x : lse) w.push_back(exponential(x - m));
+        l = reduce(w);
+        all.lse.push_back(static_cast<double>(how_.base_two ? (m + std::log2(l)) * ln2 : m + std::log(l)));
+        for (std::size_t c = 0; c < in_.d_v; ++c) {
+            T sum = 0;
+            for (std::size_t k = 0; k < w.size(); ++k) sum += w[k] * parts[k * in_.d_v + c];
+            all.out.push_back(static_cast<double>(w.empty() ? 0 : sum / l));
         }
     }
 

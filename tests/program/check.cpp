@@ -49,7 +49,7 @@ TEST_CASE("a report says what was checked, under which conventions, and the verd
     INFO(shown(o));
     CHECK(o.status == 0);
     CHECK(o.err.empty());
-    for (const std::string part : {file, std::string("attention"), std::string("q [3, 4] f64"), std::string("out [3, 2] f64"), std::string("causal=none"), std::string("scale=1/sqrt(d_k)"),
+    for (const std::string& part : {file, std::string("attention"), std::string("q [3, 4] f64"), std::string("out [3, 2] f64"), std::string("causal=none"), std::string("scale=1/sqrt(d_k)"),
                                    std::string("f64 (declared)"), std::string("consistent")})
         CHECK(contains(o.out, part));
 }
@@ -97,7 +97,7 @@ TEST_CASE("--candidate takes the outputs from another file", "[program]") {
     attest::write_npz(scratch("outputs.npz"), {{{"out", good}}});
     attest::write_npy(scratch("out.npy"), good);
     attest::write_npy(scratch("result.npy"), good);
-    for (const std::string candidate : {scratch("outputs.npz").string(), scratch("out.npy").string(), right}) {
+    for (const std::string& candidate : {scratch("outputs.npz").string(), scratch("out.npy").string(), right}) {
         const outcome o = run({"check", wrong, "--candidate", candidate});
         INFO(shown(o));
         CHECK(o.status == 0);
@@ -114,7 +114,6 @@ TEST_CASE("--candidate takes the outputs from another file", "[program]") {
     CHECK(is_trouble(run({"check", scratch("inputs.npz").string()}), {"inputs.npz", "nothing to compare", "raw_scores, scores, weights, lse, out"}));
     CHECK(run({"check", scratch("inputs.npz").string(), "--candidate", scratch("out.npy").string()}).status == 0);
 
-    attest::write_npy(scratch("turned/out.npy").replace_filename("out.npy"), good);
     std::filesystem::create_directories(scratch("turned"));
     attest::write_npy(scratch("turned/out.npy"), numbers(dtype::f64, {2, 3}, std::vector<double>(6, 0.0)));
     CHECK(is_trouble(run({"check", right, "--candidate", scratch("turned/out.npy").string()}), {"out [2, 3] does not have the shape", "expected [3, 2]"}));
@@ -139,7 +138,7 @@ TEST_CASE("two-byte arrays are bf16 only when told", "[program]") {
     attest::write_npz(scratch("bf16.npz"), file);
     for (attest::named_array& a : file.arrays) a.value.type = dtype::u16;
     attest::write_npz(scratch("u16.npz"), file);
-    for (const std::string name : {scratch("bf16.npz").string(), scratch("u16.npz").string()}) {
+    for (const std::string& name : {scratch("bf16.npz").string(), scratch("u16.npz").string()}) {
         CHECK(run({"check", name, "--bf16", "all"}).status == 0);
         CHECK(run({"check", name, "--bf16", "q,k,v,out"}).status == 0);
         CHECK(run({"check", name, "--bf16", "q", "--bf16", "k,v", "--bf16", "out"}).status == 0);
@@ -154,6 +153,13 @@ TEST_CASE("two-byte arrays are bf16 only when told", "[program]") {
     CHECK(run({"check", scratch("wide.npz").string(), "--candidate", scratch("narrow.npz").string(), "--bf16", "out"}).status == 0);
     CHECK(run({"check", scratch("wide.npz").string(), "--candidate", scratch("narrow.npz").string(), "--bf16", "all"}).status == 0);
     CHECK(is_trouble(run({"check", scratch("wide.npz").string(), "--candidate", scratch("narrow.npz").string()}), {"--bf16 out"}));
+    // Where both files have one of that name, it is of the one that has two bytes there.
+    CHECK(run({"check", attention_case{}.write("full.npz"), "--candidate", scratch("narrow.npz").string(), "--bf16", "out"}).status == 0);
+    const std::string narrow_case = c.write("narrow-case.npz");
+    attest::write_npy(scratch("out.npy"), numbers(dtype::f32, {3, 2}, c.computed()));
+    CHECK(run({"check", narrow_case, "--candidate", scratch("out.npy").string(), "--bf16", "q,k,v,out"}).status == 0);
+    CHECK(is_trouble(run({"check", scratch("wide.npz").string(), "--candidate", scratch("narrow.npz").string(), "--bf16", "q"}), {"--bf16 q", "f64"}));
+    CHECK(is_trouble(run({"check", scratch("wide.npz").string(), "--candidate", scratch("narrow.npz").string(), "--bf16", "nope"}), {"--bf16 nope"}));
 }
 
 TEST_CASE("members that nothing uses are warned of, and near misses are trouble", "[program]") {

@@ -94,7 +94,7 @@ TEST_CASE("an archive without members has nothing to compare", "[program]") {
 
 TEST_CASE("a place that cannot be written is trouble", "[program]") {
     const std::string good = attention_case{}.write("good.npz");
-    for (const std::string place : {scratch("no/such/folder/out.npz").string(), scratch().string(), std::string("/dev/null/out.npz")}) {
+    for (const std::string& place : {scratch("no/such/folder/out.npz").string(), scratch().string(), std::string("/dev/null/out.npz")}) {
         const outcome o = run({"eval", good, "-o", place});
         INFO(shown(o));
         CHECK(is_trouble(o, {place, "cannot be written"}));

@@ -13,7 +13,7 @@ TEST_CASE("--version and --help answer on standard output", "[program]") {
     CHECK(version.status == 0);
     CHECK(version.out == "attest " + std::string(attest::version) + "\n");
     CHECK(version.err.empty());
-    for (const std::vector<std::string> arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}, {"eval", "--help"}, {"inspect", "--help"}, {"list", "--help"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}, {"eval", "--help"}, {"inspect", "--help"}, {"list", "--help"}}) {
         const outcome help = run(arguments);
         INFO(arguments.front() << "\n" << shown(help));
         CHECK(help.status == 0);
@@ -96,11 +96,11 @@ TEST_CASE("of several cases the worst status counts: 2 before 1 before 3 before 
     attention_case bad;
     bad.out = std::vector<double>(6, 0.25);
     const std::string wrong = bad.write("wrong.npz");
-    // Scores of ±10^10: f64 loses them, and nothing can be said.
-    attention_case far;
-    far.scale = 1e18;
-    far.json = R"({"op": "attention", "scale": "1e18"})";
-    const std::string undecided = far.write("undecided.npz");
+    // Every row sees an infinity, and then nothing is said.
+    attention_case infinite;
+    infinite.v[0] = INFINITY;
+    infinite.out = std::vector<double>(6, 0.5);
+    const std::string undecided = infinite.write("undecided.npz");
     const std::string missing = scratch("missing.npz").string();
     REQUIRE(run({"check", right}).status == 0);
     REQUIRE(run({"check", wrong}).status == 1);

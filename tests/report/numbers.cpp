@@ -9,7 +9,7 @@ using namespace attest::report;
 
 namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
+const double no_number = std::numeric_limits<double>::quiet_NaN();
 } // namespace
 
 TEST_CASE("decimals and hex floats read back to the same double", "[report]") {
@@ -28,10 +28,10 @@ TEST_CASE("decimals and hex floats read back to the same double", "[report]") {
 TEST_CASE("what is not finite is a word", "[report]") {
     CHECK(shortest(inf) == "inf");
     CHECK(shortest(-inf) == "-inf");
-    CHECK(shortest(nan) == "nan");
+    CHECK(shortest(no_number) == "nan");
     CHECK(hex(inf) == "inf");
     CHECK(hex(-inf) == "-inf");
-    CHECK(hex(nan) == "nan");
+    CHECK(hex(no_number) == "nan");
 }
 
 TEST_CASE("distances have two decimals while they mean something", "[report]") {
@@ -41,7 +41,7 @@ TEST_CASE("distances have two decimals while they mean something", "[report]") {
     CHECK(ulp_text(123456.789) == "123456.79");
     CHECK(ulp_text(7.5603e15) == "7.56e+15");
     CHECK(ulp_text(inf) == "infinitely many");
-    CHECK(ulp_text(nan) == "infinitely many");
+    CHECK(ulp_text(no_number) == "infinitely many");
 }
 
 TEST_CASE("all is 100 %, nothing is 0 %, and nothing else is either", "[report]") {

@@ -56,6 +56,7 @@ inline std::vector<output_judge> make_judges(const op_info& op, const convention
     };
     for (const named_view& candidate : candidates)
         if (!known(candidate)) throw usage_error("'" + candidate.name + "' is not an output of " + std::string(op.name));
+        else if (&candidate.value != find(candidates, candidate.name)) throw usage_error("'" + candidate.name + "' is given twice");
     if (judges.empty()) {
         std::string names;
         for (const tensor_info& output : op.outputs) names += (names.empty() ? "" : ", ") + std::string(output.name);

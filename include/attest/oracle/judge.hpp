@@ -132,6 +132,7 @@ private:
     [[nodiscard]] double limit_with_store(const arithmetic& a, double limit, const exact_number& exact) const {
         if (!exact.is_finite()) return 0;
         const double size = detail::absolute(static_cast<double>(exact)) + limit;
+        if (size == 0) return 0; // a computed 0 is stored as 0
         double total = limit + half_ulp_of_store(format_, size);
         if (rounds_output_ && a.output.precision < format_.precision) total += half_ulp_of_store(a.output, size);
         return total;

@@ -4,18 +4,32 @@
 ///
 /// Derivation, for one query. Write α_j for the exact weights and o = Σ α_j v_j. A right kernel, plain or blockwise, computes
 ///
-///     out = Σ_j p_j (1 + ρ_j) v_j / Σ_j p_j (1 + τ_j),      p_j = α_j e^{ε_j} · (a factor common to the row),
+///     out = Σ_j p_j (1 + σ_j)(1 + ρ_j) v_j / Σ_j p_j (1 + σ'_j)(1 + τ_j),      p_j = α_j e^{ε_j} · (a factor common to the row),
 ///
 /// where |ε_j| <= L_j gathers what happens to a weight before numerator and denominator part (errors of the score, of the shift, of exp, of up to
-/// n rescalings), |ρ_j| <= R what happens to it in the numerator alone (its storing, product, sum, final quotient), |τ_j| <= T in the denominator.
+/// n rescalings: e^0 is 1, so only a new maximum makes one), |σ_j| <= S its storing before the product with v, |ρ_j| <= R what happens in the numerator
+/// alone (product, sum, rescaling, final quotient), |τ_j| <= T in the denominator. The denominator sums the weights as they were (σ' = 0) or as they are
+/// stored (σ' = σ). The shift is the greatest score seen, so that some p is 1 and the denominator at least that.
 /// Let α'_j = α_j e^{ε_j} / Σ α_l e^{ε_l} and o' = Σ α'_j v_j. Since Σ α_j (v_j − o) = 0,
 ///
 ///     |o' − o|  =  |Σ α_j (e^{ε_j} − 1)(v_j − o)| / Σ α_l e^{ε_l}  <=  Σ α_j (e^{L_j} − 1) |v_j − o| / Σ α_l e^{−L_l}  =: E1,
 ///
-/// and o' lies in the convex hull of the visible v, so E1 is cut there. Then |out − o'| <= (R Σ α'_j |v_j| + T |o'|) / (1 − T) =: E2 with
-/// Σ α'_j |v_j| <= min(max |v_j|, Σ α_j e^{L_j} |v_j| / Σ α_l e^{−L_l}). Weights below the normal range add absolute terms. The limit is E1 + E2, and the final
-/// store adds half a ULP at |o| + E1 + E2. Everything is evaluated in double, and raised by `slack` at the end, which is far more than double
-/// loses over 10^6 keys.
+/// and o' lies in the convex hull of the visible v, so E1 is cut there. With W := Σ α'_j |v_j| <= min(max |v_j|, Σ α_j e^{L_j} |v_j| / Σ α_l e^{−L_l}),
+///
+///     σ' = 0:   |out − o'| <= ((R + S + RS) W + T |o'|) / (1 − T);
+///     σ' = σ:   o'' = Σ α'_j (1 + σ_j) v_j / Σ α'_l (1 + σ_l) is off by S/(1 − S) · A with A := Σ α'_j |v_j − o'| (as in E1), which can exceed W (many keys
+///               with v = 0, and one with another v); then |out − o''| <= (R W (1 + S)/(1 − S) + T |o''|) / (1 − T).
+///
+/// E2 is the greater of the two. A <= min(Σ α_j e^{L_j} |v_j − o| / Σ α_l e^{−L_l} + E1, the width of the hull).
+///
+/// Below the normal range an error is absolute: that of a weight, a product, a sum or a rescaling acts through v over a denominator of at least 1 − T, that of
+/// q times the scale through k. A sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and Σ |v_j| for
+/// weights relative to the greatest. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit. Everything is evaluated
+/// in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never formed where its distance
+/// from 1 is meant.
+///
+/// Not covered, so such kernels fail: weights e^{s − lse} with a rounded lse (its error, |lse| times the unit, stays in the row); a shift that is not the greatest
+/// score; lse of stored weights (lse is kept in f32); softmax alone by exp2(x log2 e − m log2 e) without fma (errors of |x|, not of |x − m|).
 #pragma once
 
 #include "attest/elementary/exp.hpp"
@@ -47,6 +61,9 @@ inline constexpr double slack = 1 + 0x1p-30;
 // k roundings of relative error u each, multiplied out: (1 + u)^k − 1 and its like stay below k·u / (1 − k·u).
 constexpr double roundings(double k, double u) noexcept { return k * u < 0.5 ? k * u / (1 - k * u) : infinity_of_double; }
 
+// (1 + a)(1 + b) − 1, without rounding at 1.
+constexpr double together(double a, double b) noexcept { return a + b + a * b; }
+
 // An upper bound of e^x − 1 for x >= 0 that is near x for small x: the mean value theorem.
 constexpr double expm1_above(double x) noexcept { return x > 700 ? infinity_of_double : x * attest::exp(x) * slack; }
 
@@ -77,8 +94,8 @@ public:
         low_sum_ *= 1 - (count + 8) * 0x1p-52;
         high_sum_ *= 1 + (count + 8) * 0x1p-52;
         sum_ = detail::roundings(2 * count + 4, a.unit);                            // n products, n sums, up to n rescalings, a quotient in two steps
-        stored_ = (1 + a.weight) * (1 + a.operand) - 1;                             // the weight as stored, or as an operand
-        product_ = (1 + sum_) * (1 + a.operand) - 1;                                // and v as an operand
+        stored_ = detail::together(a.weight, a.operand);                            // the weight as stored, or as an operand
+        product_ = detail::together(sum_, a.operand);                               // and v as an operand
     }
 
     /// True if nothing can be said: a score may overflow, or the sums are too long for the arithmetic.
@@ -103,7 +120,7 @@ public:
         const double lowest = down + high_others > 0 ? down / (down + high_others) : 0.0;
         const double before = std::max(highest - w, w - lowest) + 0x1p-50 * w;
         // Stored, and divided by a sum of stored weights.
-        const double stored = (w + before) * (2 * stored_ / (1 - stored_) + (product_ + sum_) * (1 + stored_)) / (1 - sum_);
+        const double stored = (w + before) * (2 * stored_ + (product_ + sum_) * (1 + stored_)) / ((1 - stored_) * (1 - sum_));
         return (std::max(before, 0.0) + stored + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack;
     }
 
@@ -146,7 +163,7 @@ public:
         const double weighted = low_sum_ > 0 ? std::min(greatest, size / low_sum_) : greatest;
         // A kernel that divides at the end sums weights that are relative to the greatest so far, not to their sum, and that may overflow.
         if (!(sum_of_sizes * (1 + stored_) * (1 + product_) < greatest_sum())) return detail::infinity_of_double;
-        const double alone = ((1 + product_) * (1 + stored_) - 1) * weighted + sum_ * (o + e1);
+        const double alone = detail::together(product_, stored_) * weighted + sum_ * (o + e1);
         const double around = low_sum_ > 0 ? std::min(apart / low_sum_ + e1, high - low) : high - low;
         const double in_both = stored_ / (1 - stored_) * around;
         const double both = in_both * (1 - sum_) + product_ * (1 + stored_) / (1 - stored_) * weighted + sum_ * (o + e1 + in_both);
@@ -163,8 +180,8 @@ private:
     }
     // Relative error of a product of d_k terms summed in any order, with its operands as the arithmetic keeps them.
     [[nodiscard]] double product_error(double more_roundings) const {
-        const double operands = (1 + a_.operand) * (1 + a_.operand) * (1 + a_.query_key) * (1 + a_.query_key);
-        return operands * (1 + detail::roundings(static_cast<double>(f_.d_k) + more_roundings, a_.unit)) - 1;
+        const double one = detail::together(a_.operand, a_.query_key);
+        return detail::together(detail::together(one, one), detail::roundings(static_cast<double>(f_.d_k) + more_roundings, a_.unit));
     }
     [[nodiscard]] double tiny_products() const { return 2 * static_cast<double>(f_.d_k + 1) * a_.tiny; }
 

@@ -86,7 +86,7 @@ struct check_result {
     std::string arithmetic;         ///< declared, or assumed
     bool assumed = false;
     attest::verdict verdict = attest::verdict::undecided;
-    std::string first_bad_stage;    ///< the first output, in the order of computation, that does not pass; empty if all do
+    std::string first_bad_stage;    ///< the first output, in the order of computation, that fails; empty if none does
     std::vector<output_result> outputs;
     std::vector<std::string> warnings;
     check_seconds seconds;

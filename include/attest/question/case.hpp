@@ -66,15 +66,19 @@ inline std::string ops_that_fit(const std::vector<std::string>& names) {
 
 } // namespace detail
 
-/// Says which members are bf16: two-byte arrays of NumPy's `V2`, `u2` or `i2`. usage_error for a name that is not there or has another type.
+/// Whether elements of this type may be said to be bf16: NumPy's `V2`, `u2` and `i2`, and what is bf16 already.
+[[nodiscard]] constexpr bool may_be_bf16(dtype t) noexcept {
+    return t == dtype::raw16 || t == dtype::u16 || t == dtype::i16 || t == dtype::bf16;
+}
+
+/// Says which members are bf16. usage_error for a name that is not there or has another type.
 inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std::string>& members) {
-    const auto two_bytes = [](dtype t) { return t == dtype::raw16 || t == dtype::u16 || t == dtype::i16; };
     for (const std::string& member : members) {
         bool found = member == "all";
         for (named_array& a : arrays) {
-            if (a.name == member && !two_bytes(a.value.type) && a.value.type != dtype::bf16)
+            if (a.name == member && !may_be_bf16(a.value.type))
                 throw usage_error("--bf16 " + member + ": the member holds " + std::string(name_of(a.value.type)) + ", not V2, u16 or i16");
-            if ((a.name == member || member == "all") && two_bytes(a.value.type)) a.value.type = dtype::bf16;
+            if ((a.name == member || member == "all") && may_be_bf16(a.value.type)) a.value.type = dtype::bf16;
             found = found || a.name == member;
         }
         if (!found) throw usage_error("--bf16 " + member + ": there is no such member");
