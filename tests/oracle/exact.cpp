@@ -197,7 +197,6 @@ TEST_CASE("the radius holds the difference to 100 digits on hostile inputs", "[o
         compare(x, share);
     }
     INFO("the greatest difference is " << share << " of the radius");
-    std::printf("share %g\n", share);
     CHECK(share < 1);
 }
 

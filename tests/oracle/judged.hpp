@@ -5,6 +5,8 @@
 #include "attest/oracle/check.hpp"
 #include "kernels.hpp"
 
+#include <cstdio>
+
 namespace kernels {
 
 inline attest::array array_of(attest::dtype type, std::vector<std::size_t> shape, const std::vector<double>& values) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include <attest/formula/attention.hpp>
 #include <attest/version.hpp>
 
 #include <cstdio>
@@ -10,5 +11,9 @@
 #include <zip.h>
 int main() { std::puts(fmt::format("attest {}, libzip {}", attest::version, zip_libzip_version()).c_str()); }
 #else
-int main() { std::printf("attest %s\n", attest::version); }
+int main() {
+    constexpr attest::tensor<double, attest::axis<2>> x{1, 1};
+    static_assert(attest::softmax(x)(0) == 0.5);
+    std::printf("attest %s\n", attest::version);
+}
 #endif
