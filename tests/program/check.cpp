@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // attest check: where inputs, candidates and conventions come from, and how its report is told.
 #include "catch.hpp"
+#include "json_text.hpp"
 #include "program/program.hpp"
 
 #include <fcntl.h>

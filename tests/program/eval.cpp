@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // attest eval: exact values, rounded once; what it writes, check must call exact.
 #include "catch.hpp"
+#include "json_text.hpp"
 #include "program/program.hpp"
 
 #include "attest/io/metadata.hpp"
@@ -34,10 +35,10 @@ void round_trip(const std::string& file, const std::vector<std::string>& convent
         INFO(shown(o));
         CHECK(o.status == 0);
         REQUIRE(objects(o).size() == 1);
-        const nlohmann::json result = objects(o)[0];
+        nlohmann::json result = objects(o)[0];
         CHECK(result["verdict"] == "exact");
         CHECK(result["outputs"].size() == static_cast<std::size_t>(1 + std::count(outputs.begin(), outputs.end(), ',')));
-        for (const nlohmann::json& output : result["outputs"]) {
+        for (nlohmann::json& output : result["outputs"]) {
             CHECK(output["dtype"] == format);
             CHECK(output["exact"] == output["elements"]);
         }

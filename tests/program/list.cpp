@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // attest list: the ops and conventions that this version knows.
 #include "catch.hpp"
+#include "json_text.hpp"
 #include "program/program.hpp"
 
 #include "attest/question/conventions.hpp"
@@ -14,7 +15,7 @@ TEST_CASE("list --json is one object with every op and convention", "[program]")
     REQUIRE(o.status == 0);
     CHECK(o.err.empty());
     CHECK(lines(o.out) == 1);
-    const nlohmann::json all = nlohmann::json::parse(o.out);
+    nlohmann::json all = nlohmann::json::parse(o.out);
     CHECK(all["attest"] == attest::version);
     CHECK(all["mistakes"].is_null());
     REQUIRE(all["ops"].size() == attest::ops().size());

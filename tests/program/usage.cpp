@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is asked wrongly, and what is asked about the program itself.
 #include "catch.hpp"
+#include "json_text.hpp"
 #include "program/program.hpp"
 
 #include "attest/version.hpp"

@@ -2,6 +2,7 @@
 // The fields that other programs rely on.
 #include "attest/report/json.hpp"
 #include "catch.hpp"
+#include "json_text.hpp"
 #include "report/results.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ bool holds(const std::set<std::string>& all, const std::set<std::string>& some) 
 
 TEST_CASE("a case's object has every field, with its type", "[report]") {
     for (const verdict v : all_verdicts) {
-        const json o = object(result(v));
+        json o = object(result(v));
         CAPTURE(o.dump(1));
         CHECK(holds(keys(o), {"attest", "case", "op", "conventions", "arithmetic", "assumed", "verdict", "first_bad_stage", "outputs", "mistakes", "seconds", "warnings"}));
         CHECK(o["attest"] == attest::version);
@@ -52,7 +53,7 @@ TEST_CASE("a case's object has every field, with its type", "[report]") {
 
 TEST_CASE("an output's object has every field, with its type", "[report]") {
     for (const verdict v : all_verdicts) {
-        const json o = first_output(result(v));
+        json o = first_output(result(v));
         CAPTURE(o.dump(1));
         CHECK(holds(keys(o), {"name", "dtype", "shape", "elements", "outside_expected", "outside_certain", "exact", "max_ulp", "rms_ulp", "expected_limit_ulp_at_worst", "certain_limit_ulp_at_worst",
                               "worst", "rungs", "decided", "unseparated"}));
@@ -78,7 +79,7 @@ TEST_CASE("an output's object has every field, with its type", "[report]") {
 }
 
 TEST_CASE("what this version does not compute is null", "[report]") {
-    const json o = object(result(verdict::consistent));
+    json o = object(result(verdict::consistent));
     CHECK(o["mistakes"].is_null());
     CHECK(o["seconds"]["diagnose"].is_null());
     CHECK(o["first_bad_stage"].is_null());
@@ -103,7 +104,7 @@ TEST_CASE("numbers that are not finite are strings", "[report]") {
     o.worst->limit_ulp = std::numeric_limits<double>::infinity();
     o.worst->correctly_rounded = -std::numeric_limits<double>::infinity();
     o.worst->expected = "-inf";
-    const json all = first_output(r);
+    json all = first_output(r);
     CAPTURE(all.dump(1));
     CHECK(all["max_ulp"] == "inf");
     CHECK(all["rms_ulp"] == "nan");
@@ -125,6 +126,6 @@ TEST_CASE("conventions keep their order, and an object is one line", "[report]")
 }
 
 TEST_CASE("a case in trouble has its name and what is wrong", "[report]") {
-    const json o = json::parse(attest::report::json_error("x.npz", "no such file").dump());
+    json o = json::parse(attest::report::json_error("x.npz", "no such file").dump());
     CHECK(o == json{{"attest", attest::version}, {"case", "x.npz"}, {"error", "no such file"}});
 }
