@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -47,19 +46,22 @@ std::vector<std::filesystem::path> pages() {
 
 TEST_CASE("the reports that the docs show are the program's") {
     const bool write = std::getenv("ATTEST_WRITE_OUTPUTS") != nullptr;
-    const std::regex block("<!-- output: ([^\\n]*) -->\\n```\\n([^]*?)```\\n");
+    const std::string open = "<!-- output: ", end_of_arguments = " -->\n```\n", close = "```\n";
     std::size_t checked = 0;
     for (const auto& page : pages()) {
         const std::string text = read(page);
         std::string rewritten;
         std::size_t from = 0;
-        for (auto it = std::sregex_iterator(text.begin(), text.end(), block); it != std::sregex_iterator(); ++it) {
-            const std::string arguments = (*it)[1], shown = (*it)[2], real = output_of(arguments);
-            INFO(page.string() << ": attest " << arguments);
-            if (!write) CHECK(shown == real);
-            const auto start = static_cast<std::size_t>(it->position(2));
+        for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at + 1)) {
+            const std::size_t arguments_at = at + open.size(), arguments_end = text.find(end_of_arguments, at);
+            const std::size_t start = arguments_end + end_of_arguments.size(), end = text.find(close, start);
+            INFO(page.string() << ", byte " << at);
+            REQUIRE((arguments_end != std::string::npos && end != std::string::npos));
+            const std::string arguments = text.substr(arguments_at, arguments_end - arguments_at), real = output_of(arguments);
+            INFO("attest " << arguments);
+            if (!write) CHECK(text.substr(start, end - start) == real);
             rewritten += text.substr(from, start - from) + real;
-            from = start + shown.size();
+            from = end;
             ++checked;
         }
         if (write && from != 0) std::ofstream(page, std::ios::binary) << rewritten << text.substr(from);

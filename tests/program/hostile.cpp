@@ -177,7 +177,10 @@ TEST_CASE("NaN and infinity in what a row sees are not judged, and say nothing o
     attention_case c;
     c.q[4] = NAN; // row 1
     c.out = c.computed();
+    c.out[2] = c.out[3] = NAN;
     CHECK(status_of(c.write("nan-in-q.npz")) == 0);
+    c.out[3] = 0.5; // a number where NaN went in is nothing that passes
+    CHECK(status_of(c.write("nan-in-q.npz")) == 3);
     c.out[0] += 0.01; // row 0
     CHECK(status_of(c.write("nan-in-q.npz")) == 1);
 

@@ -75,7 +75,11 @@ public:
             if (facts.judged && error > 0) t.limit_share = std::max(t.limit_share, error / limit);
             const bool covers_all = facts.limits[a] >= facts.reach && facts.reach > unit;
             if (!facts.judged || !is_finite(limit) || covers_all || facts.radius > limit) ++t.blind;
-            if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) continue;
+            if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) {
+                // NaN is no wildcard: what is not judged and differs, or overflowed where it may have, keeps the verdict from passing.
+                if (distance != 0 && (!facts.judged || !is_finite(got))) ++t.unjudged;
+                continue;
+            }
             if (t.outside++ == 0) {
                 t.first = describe(position, got, exact, distance);
                 t.first.limit_ulp = limit / unit;
@@ -100,6 +104,7 @@ public:
         r.outside_certain = t.outside;
         r.rows_outside = t.rows_outside;
         r.blind = t.blind;
+        r.unjudged = t.unjudged;
         r.limit_share = t.limit_share;
         r.rms_ulp = r.elements == 0 ? 0 : std::sqrt(sum_of_squares_ / static_cast<double>(r.elements));
         if (r.worst) r.worst->limit_ulp = t.limit_at_worst;
@@ -110,13 +115,13 @@ public:
         else if (t.outside != 0) {
             r.verdict = verdict::inaccurate;
             r.weaker = possible_[holds]->name;
-        } else r.verdict = 2 * r.blind >= r.elements ? verdict::undecided : verdict::consistent;
+        } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements ? verdict::undecided : verdict::consistent;
         return r;
     }
 
 private:
     struct tally {
-        std::size_t outside = 0, rows_outside = 0, blind = 0;
+        std::size_t outside = 0, rows_outside = 0, blind = 0, unjudged = 0;
         bool row_counted = false;
         double limit_at_worst = 0;
         double limit_share = 0;

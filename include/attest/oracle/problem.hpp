@@ -65,6 +65,7 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
     if (columns != 1) check_rule<rules::mask_column_for_each_key>("k", {dtype::f64, {p.n_k, p.d_k}}, p.n_k, "mask", mask, columns);
     matrix_stack stack{{}, p.n_q, p.n_k, {}};
     if (rank > 2) stack.batch.assign(mask.shape.begin(), mask.shape.end() - 2);
+    while (stack.batch.size() > p.batch.size() && stack.batch.front() == 1) stack.batch.erase(stack.batch.begin());
     const std::size_t slices = element_count(stack.batch);
     stack.values.reserve(slices * p.n_q * p.n_k);
     for (std::size_t s = 0; s < slices; ++s)

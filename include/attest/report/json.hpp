@@ -43,6 +43,7 @@ inline ordered_json output(const output_result& o) {
             {"exact", o.exact},
             {"not_finite", o.not_finite},
             {"blind", o.blind},
+            {"unjudged", o.unjudged},
             {"limit_share", number(o.limit_share)},
             {"max_ulp", number(o.max_ulp)},
             {"rms_ulp", number(o.rms_ulp)},

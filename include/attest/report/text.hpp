@@ -45,10 +45,11 @@ inline std::string meaning(const output_result& o) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
     case verdict::consistent: return fmt::format("every element lies inside the certain limit of {}: rounding explains all of the difference.", o.arithmetic);
     case verdict::undecided:
-        return o.blind == 0 ? "no judgement."
-                            : fmt::format("for {} of {} elements the limit of {} is as wide as anything that the row's values could give, or the row sees NaN or infinity; "
-                                          "declare a stricter arithmetic, or use inputs with smaller scores.",
-                                          o.blind, o.elements, o.arithmetic);
+        if (o.unjudged != 0)
+            return fmt::format("{} elements differ where nothing is judged: their rows see NaN or infinity, or {} may overflow there.", o.unjudged, o.arithmetic);
+        return fmt::format("for {} of {} elements the limit of {} is as wide as all that the row's values could give, or the precision of the exact value does not "
+                           "reach; declare a stricter arithmetic, or use inputs with smaller scores.",
+                           o.blind, o.elements, o.arithmetic);
     case verdict::inaccurate:
         return fmt::format("{} elements are farther off than {} can be, whatever the order of its sums. {} could do that.", o.outside_certain, o.arithmetic, o.weaker);
     case verdict::wrong:
