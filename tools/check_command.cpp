@@ -28,10 +28,20 @@ namespace {
 
 int status_of(verdict v) { return passes(v) ? passed : v == verdict::undecided ? undecided : failed; }
 
+// Says what there is instead of an output.
+[[noreturn]] void say_nothing_to_compare(const loaded_case& loaded) {
+    const archive& file = loaded.candidate_file.arrays.empty() ? loaded.file : loaded.candidate_file;
+    std::string held;
+    for (const named_array& a : file.arrays) held += (held.empty() ? "" : ", ") + a.name;
+    throw usage_error("nothing to compare: none of the outputs is there, only " + (held.empty() ? "nothing" : held) +
+                      "; say which member is the output, such as --name out=MEMBER");
+}
+
 int check_one(const check_options& options, const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
     const loaded_case loaded = load_case(name, options.candidate, options.about);
     const double read = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (loaded.asked.candidates.empty()) say_nothing_to_compare(loaded);
     progress_line line(name);
     const check_result result = run_check(loaded.asked, line.teller());
     line.clear();

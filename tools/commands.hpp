@@ -32,6 +32,7 @@ struct eval_options {
     case_options about;
     std::string output;
     std::string type = "f64";
+    bool type_given = false;
     int digits = 17;
     std::vector<std::string> outputs = {"out"};
 };

@@ -38,6 +38,7 @@ int run_eval_command(const eval_options& options) {
         const dtype type = type_from(options.type);
         const loaded_case loaded = load_case(options.file, {}, options.about);
         const bool to_file = !options.output.empty();
+        if (options.type_given && !to_file) throw usage_error("--dtype is the format in a file: say -o FILE.npz as well");
         progress_line line(options.file);
         const auto results = run_evaluate(loaded.asked, options.outputs, type, to_file ? 0 : options.digits, line.teller());
         line.clear();

@@ -37,7 +37,7 @@ void print_text() {
     for (const convention_info& c : convention_table()) {
         std::string values;
         for (const std::string_view value : c.values) values += (values.empty() ? "" : ", ") + std::string(value);
-        fmt::print("  {:<14} {:<16} {}\n                 {}\n", c.key, c.ops, c.summary, values);
+        fmt::print("  {:<14} {:<18} {}\n{:36}{}\n", c.key, c.ops, c.summary, "", values);
     }
 }
 

@@ -92,7 +92,9 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-        say_error(std::string(error.what()) + "; see attest --help");
+        std::string command;
+        for (const CLI::App* parsed : app.get_subcommands()) command = parsed->get_name() + " ";
+        say_error(std::string(error.what()) + "; see attest " + command + "--help");
         return trouble;
     }
     const int status = guarded("", [&] {
@@ -105,6 +107,7 @@ int run(int argc, char** argv) {
         if (eval.parsed()) {
             if (eval.count("--output") != 0 && eval_to.output.empty()) throw attest::usage_error("--output: expected a file, not an empty name");
             eval_to.about = eval_about.options(eval);
+            eval_to.type_given = eval.count("--dtype") != 0;
             return run_eval_command(eval_to);
         }
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);

@@ -49,8 +49,8 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
     check_result result;
     result.op = how.op;
     std::vector<output_judge> judges = detail::make_judges(find_op(how.op), how, candidates);
-    if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result.seconds, tell);
-    else detail::compare_attention(how, inputs, candidates, judges, result.seconds, tell);
+    if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, tell);
+    else detail::compare_attention(how, inputs, candidates, judges, result, tell);
 
     for (const tensor_info& input : find_op(how.op).inputs)
         if (const array_view* given_input = find(inputs, input.name))

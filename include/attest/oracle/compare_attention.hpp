@@ -59,6 +59,12 @@ private:
         judge.element(position, {exact, radius, limits, reach, row_.finite_inputs});
     }
 
+    // A limit that reaches the farthest value of the row says nothing; nor does one that zero would pass.
+    static double reach_of_output(double exact, double low, double high) {
+        const double farthest = std::max(high - exact, exact - low);
+        return exact == 0 ? farthest : std::min(farthest, absolute(exact));
+    }
+
     void out_component(output_judge& judge, std::size_t position, std::size_t c) {
         double low = infinity_of_double, high = -low;
         for (const std::size_t j : row_.visible) {
@@ -68,7 +74,7 @@ private:
         const auto exact = static_cast<double>(row_.out(c));
         judge_one(judge, position, row_.out(c), row_.out_radius[c],
                   [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); },
-                  std::max(high - exact, exact - low));
+                  reach_of_output(exact, low, high));
     }
 
     void over_keys(output_judge& judge, std::size_t position, std::size_t j, bool visible, std::size_t at) {
@@ -97,8 +103,9 @@ private:
 };
 
 inline void compare_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
-                              std::vector<output_judge>& judges, check_seconds& seconds, const progress& tell) {
+                              std::vector<output_judge>& judges, check_result& result, const progress& tell) {
     const attention_problem p = make_attention_problem(how, inputs);
+    result.warnings = p.warnings;
     std::vector<placement> places;
     bool want_raw_scores = false;
     for (const output_judge& judge : judges) {
@@ -109,11 +116,11 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
     }
     stopwatch watch;
     for_each_row(p, want_raw_scores, [&](std::size_t slice, std::size_t i, const exact_row& row, const exact_attention& exact) {
-        seconds.evaluate += watch.lap();
+        result.seconds.evaluate += watch.lap();
         limits_of_row limits(attention_facts(row, p, exact.scale(), exact.bias(), i));
         attention_row_comparison compare(row, exact.values(), limits);
         for (std::size_t o = 0; o < judges.size(); ++o) compare(judges[o], first_of_row(places[o], p.batch, slice, i), places[o].stride.back());
-        seconds.compare += watch.lap();
+        result.seconds.compare += watch.lap();
         if (tell) tell(slice * p.n_q + i + 1, p.slices() * p.n_q);
     });
 }

@@ -8,14 +8,14 @@
 namespace attest::detail {
 
 inline void compare_softmax(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
-                            std::vector<output_judge>& judges, check_seconds& seconds, const progress& tell) {
+                            std::vector<output_judge>& judges, check_result& result, const progress& tell) {
     const softmax_problem p = make_softmax_problem(how, inputs);
     output_judge& judge = judges.front();
     require_shape(judge, find(candidates, judge.name())->shape, p.shape);
     stopwatch watch;
     for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
         const exact_row row = exact_softmax(p, fibre);
-        seconds.evaluate += watch.lap();
+        result.seconds.evaluate += watch.lap();
         row_facts facts = facts_of(row);
         facts.scores_are_inputs = true;
         limits_of_row limits(std::move(facts));
@@ -30,7 +30,7 @@ inline void compare_softmax(const conventions& how, const std::vector<named_view
             judge.element(p.first(fibre) + j * p.stride(), {row.weights(j), radius, allowed, reach_of_weight(row.weights(j), row.visible.size()), row.finite_inputs});
             at += visible ? 1 : 0;
         }
-        seconds.compare += watch.lap();
+        result.seconds.compare += watch.lap();
         if (tell) tell(fibre + 1, p.fibres());
     }
 }

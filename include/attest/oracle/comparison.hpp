@@ -67,7 +67,7 @@ inline std::vector<output_judge> make_judges(const op_info& op, const convention
 
 inline void require_shape(const output_judge& judge, std::span<const std::size_t> have, std::span<const std::size_t> expected) {
     if (!ranges::equal(have, expected))
-        throw usage_error(judge.name() + " " + shape_text(have) + " does not have the shape of the result; expected " + shape_text(expected));
+        throw usage_error(judge.name() + " " + shape_text(have) + " does not have the shape of the result; expected " + shape_text(expected) + (have.size() >= 3 && judge.name() == "out" ? " as batch, head, sequence, component (layout says in which order they lie)" : ""));
 }
 
 // The limits of every arithmetic that some judge asks for, made once a row.

@@ -61,9 +61,10 @@ public:
         if (settled) count_exact(got, exact, facts.radius, may_be_zero);
         else if (facts.judged) ++result_.unseparated;
         if (exact.is_finite() && !is_finite(got)) ++result_.not_finite;
+        if (!exact.is_finite() && distance == 0) ++result_.not_finite_right;
         if (is_finite(distance)) sum_of_squares_ += distance * distance;
 
-        const double error = exact.is_finite() && is_finite(got) ? static_cast<double>(abs(exact_number(got) - exact)) : 0;
+        const double error = distance == 0 ? 0 : exact.is_finite() && is_finite(got) ? static_cast<double>(abs(exact_number(got) - exact)) : detail::infinity_of_double;
         const bool is_worst = !result_.worst || result_.max_ulp < to_64ths(distance);
         if (is_worst) {
             result_.max_ulp = to_64ths(distance);
@@ -72,7 +73,7 @@ public:
         for (const auto& [a, t] : ranges::views::enumerate(tallies_)) {
             const double limit = limit_with_store(*possible_[a], facts.limits[a], exact);
             if (is_worst) t.limit_at_worst = limit / unit;
-            if (facts.judged && error > 0) t.limit_share = std::max(t.limit_share, error / limit);
+            if (facts.judged && error > 0 && is_finite(limit)) t.limit_share = std::max(t.limit_share, error / limit);
             const bool covers_all = facts.limits[a] >= facts.reach && facts.reach > unit;
             if (!facts.judged || !is_finite(limit) || covers_all || facts.radius > limit) ++t.blind;
             if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) {
@@ -114,7 +115,10 @@ public:
         else if (holds == possible_.size()) r.verdict = verdict::wrong;
         else if (t.outside != 0) {
             r.verdict = verdict::inaccurate;
-            r.weaker = possible_[holds]->name;
+            // A weaker one, if there is; else one that is otherwise (more range, fewer digits).
+            std::size_t weaker = chosen;
+            while (weaker < tallies_.size() && tallies_[weaker].outside != 0) ++weaker;
+            r.weaker = possible_[weaker < tallies_.size() ? weaker : holds]->name;
         } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements ? verdict::undecided : verdict::consistent;
         return r;
     }

@@ -7,6 +7,9 @@
 #include "attest/question/named_view.hpp"
 #include "attest/shape/rules.hpp"
 
+#include <range/v3/algorithm/all_of.hpp>
+#include <range/v3/algorithm/any_of.hpp>
+
 
 namespace attest {
 
@@ -16,6 +19,7 @@ struct attention_problem {
     matrix_stack q, k, v;
     std::optional<matrix_stack> bias; ///< −∞ where the mask hides; 0 or the mask's entry elsewhere
     bool bias_adds = false;           ///< a float mask: the candidate adds it, and rounds
+    std::vector<std::string> warnings; ///< what is allowed, and probably not meant
     std::vector<std::size_t> batch;
     std::size_t n_q = 0, n_k = 0, d_k = 0, d_v = 0;
 
@@ -35,7 +39,8 @@ inline const array_view& required(const std::vector<named_view>& inputs, std::st
     if (const array_view* found = find(inputs, name)) return *found;
     std::string have;
     for (const named_view& v : inputs) have += (have.empty() ? "" : ", ") + v.name;
-    throw usage_error(std::string(op) + " needs an input '" + std::string(name) + "'; of its inputs the case has " + (have.empty() ? "none" : have));
+    throw usage_error(std::string(op) + " needs an input '" + std::string(name) + "'; of its inputs the case has " + (have.empty() ? "none" : have) +
+                      " (--name " + std::string(name) + "=MEMBER if it has another name)");
 }
 
 // A shape rule said with the tensors' names and shapes in front: the compiler's sentence, at run time.
@@ -86,7 +91,7 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
     const array_view& q = detail::required(inputs, "attention", "q");
     const array_view& k = detail::required(inputs, "attention", "k");
     const array_view& v = detail::required(inputs, "attention", "v");
-    attention_problem p{how, stack_of("q", q, how.layout), stack_of("k", k, how.layout), stack_of("v", v, how.layout), {}, false, {}};
+    attention_problem p{how, stack_of("q", q, how.layout), stack_of("k", k, how.layout), stack_of("v", v, how.layout), {}, false, {}, {}};
     p.n_q = p.q.rows;
     p.n_k = p.k.rows;
     p.d_k = p.q.columns;
@@ -99,6 +104,9 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
     if (const array_view* mask = find(inputs, "mask")) {
         p.bias_adds = is_float(mask->type);
         p.bias = detail::mask_stack(*mask, p);
+        const auto zero_or_one = [](double x) { return x == 0 || x == 1; };
+        if (p.bias_adds && ranges::all_of(p.bias->values, zero_or_one) && ranges::any_of(p.bias->values, [](double x) { return x == 1; }))
+            p.warnings.emplace_back("the float mask holds 0 and 1 alone: a float mask is added to the scores; one that says which keys may be seen is bool, or integer");
         if (p.batch != common_batch(p.batch, p.bias->batch, "q " + shape_text(q.shape) + " and mask " + shape_text(mask->shape), false))
             throw usage_error("mask " + shape_text(mask->shape) + " has more batch dimensions than q " + shape_text(q.shape) + " and k " + shape_text(k.shape));
     }

@@ -104,7 +104,7 @@ struct placement {
         else
             throw usage_error(names + ": batch dimensions must be equal or 1" +
                               (heads_may_divide && back == 1 ? ", and the key-value heads must divide the heads" : "") + " (" +
-                              std::to_string(mine) + " and " + std::to_string(theirs) + ")");
+                              std::to_string(mine) + " and " + std::to_string(theirs) + ")" + (heads_may_divide && back == 1 ? "; if sequence comes before head, say layout=bnhd" : ""));
     }
     return batch;
 }

@@ -57,6 +57,7 @@ struct output_result {
     std::size_t rows_outside = 0;          ///< rows with an element outside the certain limit
     std::size_t rows = 0;
     std::size_t not_finite = 0;            ///< NaN or infinite where the exact value is finite
+    std::size_t not_finite_right = 0;      ///< NaN or infinite as the exact value is
     std::size_t blind = 0;                 ///< elements where the limit is as wide as everything that a row's values could give
     std::size_t unjudged = 0;              ///< elements that differ in a row that sees NaN or infinity, or that may have overflowed: one suffices for undecided
     std::size_t unseparated = 0;           ///< precision did not separate two neighbours, or 0; both pass

@@ -97,10 +97,13 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
         names.push_back(renamed == options.names.end() ? a.name : renamed->first);
     }
     for (const auto& [known, member] : options.names)
-        if (!ranges::contains(from.arrays, member, &named_array::name)) throw usage_error("--name " + known + "=" + member + ": there is no member '" + member + "'");
+        if (!ranges::contains(from.arrays, member, &named_array::name)) throw usage_error("--name " + known + "=" + member + ": there is no member '" + member + "' (KNOWN=MEMBER, such as q=query_states)");
     const std::string op_name = detail::op_of(q.given);
     if (op_name.empty()) throw usage_error("no op is given; declare --op, or \"op\" in attest.json. Ops that fit: " + detail::ops_that_fit(names));
     const op_info& op = find_op(op_name);
+    for (const auto& [known, member] : options.names)
+        if (!detail::names_tensor(op.inputs, known) && !detail::names_tensor(op.outputs, known))
+            throw usage_error("--name " + known + "=" + member + ": " + op_name + " knows no '" + known + "' (KNOWN=MEMBER, such as q=query_states)");
     for (std::size_t m = 0; m < names.size(); ++m) {
         const named_array& a = from.arrays[m];
         const std::string& name = names[m];
@@ -115,7 +118,9 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
                 if (detail::bare_name(known.name) == detail::bare_name(name))
                     throw usage_error("member '" + name + "' differs from '" + std::string(known.name) + "' only in case or separator; say --name " +
                                       std::string(known.name) + "=" + a.name + " if that is what it is");
-            q.warnings.push_back("member '" + a.name + "' is nothing that " + op_name + " knows; it is not used");
+            const bool like_mask = name.find("mask") != std::string::npos || name.find("bias") != std::string::npos;
+            q.warnings.push_back("member '" + a.name + "' is nothing that " + op_name + " knows; it is not used" +
+                                 (like_mask && detail::names_tensor(op.inputs, "mask") ? " (if it is the mask: --name mask=" + a.name + ")" : ""));
         }
     }
     return q;

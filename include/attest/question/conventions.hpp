@@ -140,6 +140,9 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
 [[nodiscard]] inline conventions read_conventions(const settings& given) {
     conventions c;
     for (const auto& [key, value] : given) set_convention(c, key, value);
+    for (const auto& [key, value] : given)
+        if (key != "op" && !c.op.empty() && detail::find_convention(key).ops.find(c.op) == std::string_view::npos)
+            throw usage_error("'" + key + "' is a convention of " + std::string(detail::find_convention(key).ops) + ", not of " + c.op);
     if (c.dot_score && c.scale && *c.scale != "1")
         throw usage_error("score=dot is not scaled, but scale=" + *c.scale + " is given; use score=scaled");
     return c;

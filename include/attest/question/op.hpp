@@ -25,8 +25,8 @@ struct op_info {
 };
 
 namespace detail {
-inline constexpr tensor_info softmax_inputs[] = {{"x", "[..., n]"}};
-inline constexpr tensor_info softmax_outputs[] = {{"out", "[..., n]"}};
+inline constexpr tensor_info softmax_inputs[] = {{"x", "[.., n]"}};
+inline constexpr tensor_info softmax_outputs[] = {{"out", "[.., n]"}};
 inline constexpr tensor_info attention_inputs[] = {
     {"q", "[.., n_q, d_k]"}, {"k", "[.., n_k, d_k]"}, {"v", "[.., n_k, d_v]"}, {"mask", "[.., n_q, n_k]", true}};
 inline constexpr tensor_info attention_outputs[] = {{"raw_scores", "[.., n_q, n_k]"},
@@ -36,7 +36,7 @@ inline constexpr tensor_info attention_outputs[] = {{"raw_scores", "[.., n_q, n_
                                                     {"out", "[.., n_q, d_v]"}};
 inline constexpr op_info all_ops[] = {
     {"softmax", "softmax(x) along an axis", softmax_inputs, softmax_outputs},
-    {"attention", "softmax(q kT scale + mask) v, row by row over the visible keys", attention_inputs, attention_outputs}};
+    {"attention", "softmax(scale q kT + mask) v, row by row over the visible keys", attention_inputs, attention_outputs}};
 } // namespace detail
 
 /// All ops of this version.

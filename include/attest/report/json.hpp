@@ -42,6 +42,7 @@ inline ordered_json output(const output_result& o) {
             {"rows_outside", o.rows_outside},
             {"exact", o.exact},
             {"not_finite", o.not_finite},
+            {"not_finite_right", o.not_finite_right},
             {"blind", o.blind},
             {"unjudged", o.unjudged},
             {"limit_share", number(o.limit_share)},

@@ -11,10 +11,10 @@
 namespace attest::report {
 
 /// The shortest decimal that reads back to the same double: "0.1", "1e-05", "nan", "-inf".
-[[nodiscard]] inline std::string shortest(double x) { return fmt::format("{}", x); }
+[[nodiscard]] inline std::string shortest(double x) { return std::isnan(x) ? "nan" : fmt::format("{}", x); }
 
 /// C's hex float: "0x1.8p-3"; "nan", "inf", "-inf" for what is not finite.
-[[nodiscard]] inline std::string hex(double x) { return std::isfinite(x) ? fmt::format("{:a}", x) : fmt::format("{}", x); }
+[[nodiscard]] inline std::string hex(double x) { return std::isfinite(x) ? fmt::format("{:a}", x) : shortest(x); }
 
 /// A distance or limit in ULP: two decimals while they mean something, then powers of ten.
 [[nodiscard]] inline std::string ulp_text(double ulp) {

@@ -32,43 +32,57 @@ template <class Range> std::string joined(const Range& parts, const char* separa
 
 inline void element_lines(std::string& to, const char* title, const worst_element& e, const std::string& arithmetic) {
     auto out = std::back_inserter(to);
-    fmt::format_to(out, "    {} {}: {} ULP from the exact value; {} may be off by {} there\n", title, index_text(e.index), ulp_text(e.ulp), arithmetic,
+    fmt::format_to(out, "    {} {}: {} ULP from the exact value, where {} may be off by {} ULP\n", title, index_text(e.index), ulp_text(e.ulp), arithmetic,
                    ulp_text(e.limit_ulp));
     fmt::format_to(out, "      got                {:<24} {}\n", shortest(e.got), hex(e.got));
     fmt::format_to(out, "      exact              {}\n", e.expected);
     fmt::format_to(out, "      correctly rounded  {:<24} {}\n", shortest(e.correctly_rounded), hex(e.correctly_rounded));
 }
 
-// One sentence: what the verdict means for this output, and what to do about it.
+// What the verdict means for this output, and what to do about it.
 inline std::string meaning(const output_result& o) {
     switch (o.verdict) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
-    case verdict::consistent: return fmt::format("every element lies inside the certain limit of {}: rounding explains all of the difference.", o.arithmetic);
+    case verdict::consistent:
+        return fmt::format("every element lies inside the worst-case limit of {}: rounding can explain the difference.\n    A mistake smaller than the limit is not excluded.",
+                           o.arithmetic);
     case verdict::undecided:
         if (o.unjudged != 0)
             return fmt::format("{} elements differ where nothing is judged: their rows see NaN or infinity, or {} may overflow there.", o.unjudged, o.arithmetic);
-        return fmt::format("for {} of {} elements the limit of {} is as wide as all that the row's values could give, or the precision of the exact value does not "
-                           "reach; declare a stricter arithmetic, or use inputs with smaller scores.",
+        return fmt::format("for {} of {} elements the limit of {} is so wide that zero or any value of the row would pass, or the precision of the exact value does not "
+                           "reach;\n    declare a stricter arithmetic, or use shorter rows or smaller scores.",
                            o.blind, o.elements, o.arithmetic);
     case verdict::inaccurate:
-        return fmt::format("{} elements are farther off than {} can be, whatever the order of its sums. {} could do that.", o.outside_certain, o.arithmetic, o.weaker);
+        return fmt::format("{} elements ({}) are farther off than {} can be, whatever the order of its sums.\n    Errors this large are possible in {}: either something inside is "
+                           "computed that coarsely,\n    or there is a small mistake (a lost key, a slightly wrong scale, other inputs than those in the case).",
+                           o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic, o.weaker);
     case verdict::wrong:
-        return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic of {} can do: no rounding of the right formula explains them.",
+        return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic known here can do for {}: its rounding of the formula above does not explain them.\n    "
+                           "Look at the conventions first; stages in the case (raw_scores, scores, weights, lse) would show where it begins.",
                            o.outside_certain, percent(o.outside_certain, o.elements), o.rows_outside, o.rows, name_of(o.type));
     }
     return "";
+}
+
+// "passes only if …": what an assumed weaker arithmetic means, for 16-bit outputs.
+inline std::string assumption(const check_result& r) {
+    const output_result& last = r.outputs.back();
+    const bool stores_all = last.arithmetic == "bf16" || last.arithmetic == "f16";
+    if (!r.assumed || !stores_all || last.verdict == verdict::wrong) return "";
+    return fmt::format("  passes only if scores and weights are stored in {0}; declare --arithmetic {0}+f32 to forbid that\n", last.arithmetic);
 }
 
 } // namespace detail
 
 /// One output: figures, the worst element, and what the verdict means.
 [[nodiscard]] inline std::string output_text(const output_result& o, bool colours = false) {
-    std::string text = fmt::format("  {} {} {}: {}\n", o.name, shape_text(o.shape), name_of(o.type), detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours));
+    std::string text = fmt::format("  {} {} {}: {}, errors reach {} what {} may be off\n", o.name, shape_text(o.shape), name_of(o.type),
+                                   detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic);
     auto out = std::back_inserter(text);
     fmt::format_to(out, "    {} elements, {} correctly rounded ({}); rms {} ULP, greatest {} ULP\n", o.elements, o.exact, percent(o.exact, o.elements),
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
-    fmt::format_to(out, "    errors reach {} what {} may be off\n", share(o.limit_share), o.arithmetic);
-    if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite\n", o.not_finite);
+    if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite; rms is of the others\n", o.not_finite);
+    if (o.not_finite_right != 0) fmt::format_to(out, "    {} elements are NaN or infinite, as the exact value is\n", o.not_finite_right);
     if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero for the precision, or their scores are too large for it\n", o.unseparated);
     if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);
     if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o.arithmetic);
@@ -87,16 +101,12 @@ inline std::string meaning(const output_result& o) {
     fmt::format_to(out, "  inputs       {}\n", detail::joined(inputs, ", "));
     fmt::format_to(out, "  conventions  {}\n", detail::joined(in_force, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
-    fmt::format_to(out, "  limit        certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)\n\n");
+    fmt::format_to(out, "  limit        certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)\n");
+    for (const std::string& warning : r.warnings) fmt::format_to(out, "  warning      {}\n", warning);
+    if (!r.first_bad_stage.empty() && r.outputs.size() > 1) fmt::format_to(out, "  first bad stage, in the order of computation: {}\n", r.first_bad_stage);
+    report += "\n";
     for (const output_result& o : r.outputs) report += output_text(o, colours) + "\n";
-    for (const std::string& warning : r.warnings) fmt::format_to(std::back_inserter(report), "  warning: {}\n", warning);
-    if (!r.first_bad_stage.empty() && r.outputs.size() > 1)
-        fmt::format_to(std::back_inserter(report), "  first bad stage: {}, in the order of computation\n", r.first_bad_stage);
-    const output_result& last = r.outputs.back();
-    if (r.assumed && last.verdict != verdict::wrong && last.type == dtype::bf16 && last.arithmetic == "bf16")
-        report += "  passes only if scores and weights are stored in bf16; declare --arithmetic bf16+f32 to forbid that\n";
-    if (r.assumed && last.verdict != verdict::wrong && last.type == dtype::f16 && last.arithmetic == "f16")
-        report += "  passes only if scores and weights are stored in f16; declare --arithmetic f16+f32 to forbid that\n";
+    report += detail::assumption(r);
     fmt::format_to(std::back_inserter(report), "  {:.3g} s for the exact values, {:.3g} s for limits and verdict\n", r.seconds.evaluate, r.seconds.compare);
     return report;
 }
