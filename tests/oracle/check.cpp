@@ -306,3 +306,18 @@ TEST_CASE("softmax with -inf, large offsets and along an axis", "[oracle]") {
     CHECK(passes(verdict_of({0, 5, 1, 5}, {1 / sum, 0.5, e / sum, 0.5}, "0", {2, 2})));
     CHECK(verdict_of({0, 5, 1, 5}, {1 / sum, 0.5, e / sum, 0.5}, "1", {2, 2}) == verdict::wrong);
 }
+
+TEST_CASE("where zeros would pass, nothing is decided", "[oracle]") {
+    // 4096 equal scores over values that cancel: the mean is small, and the limit of bf16 is larger than it.
+    const std::size_t n = 4096;
+    const array q = array_of(dtype::bf16, {1, 2}, {0, 0}), k = array_of(dtype::bf16, {n, 2}, std::vector<double>(2 * n, 1.0));
+    std::vector<double> values(n);
+    for (std::size_t j = 0; j < n; ++j) values[j] = j % 2 == 0 ? 1 : -0.9921875; // mean 2^-8
+    const array v = array_of(dtype::bf16, {n, 1}, values);
+    const auto verdict_of_output = [&](double out) {
+        return check({{"op", "attention"}, {"arithmetic", "bf16"}}, {{"q", q}, {"k", k}, {"v", v}}, {{"out", array_of(dtype::bf16, {1, 1}, {out})}}).verdict;
+    };
+    CHECK(verdict_of_output(0) == verdict::undecided);
+    CHECK(verdict_of_output(0.00390625) == verdict::exact); // what is correctly rounded needs no limit
+    CHECK(verdict_of_output(1) == verdict::wrong);
+}

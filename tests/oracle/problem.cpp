@@ -64,7 +64,7 @@ TEST_CASE("batches broadcast over q, k, v and mask", "[oracle]") {
     CHECK(make(qkv({2, 6, 5, 4}, {2, 2, 7, 4}, {2, 3, 7, 6})).batch == shape{2, 6});
     CHECK(make(with_mask({2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 6}, counting({2, 1, 1, 7}))).batch == shape{2, 3});
     CHECK(refused(qkv({2, 6, 5, 4}, {2, 4, 7, 4}, {2, 4, 7, 6})) ==
-          "q [2, 6, 5, 4] and k [2, 4, 7, 4]: batch dimensions must be equal or 1, and the key-value heads must divide the heads (6 and 4)");
+          "q [2, 6, 5, 4] and k [2, 4, 7, 4]: batch dimensions must be equal or 1, and the key-value heads must divide the heads (6 and 4); if sequence comes before head, say layout=bnhd");
     CHECK(says(refused(qkv({2, 6, 5, 4}, {3, 6, 7, 4}, {2, 6, 7, 6})), {"q [2, 6, 5, 4] and k [3, 6, 7, 4]: batch dimensions must be equal or 1 (2 and 3)"}));
     CHECK(says(refused(qkv({2, 5, 4}, {2, 7, 4}, {3, 7, 6})), {"q [2, 5, 4] and v [3, 7, 6]", "(2 and 3)"}));
 }
@@ -83,8 +83,8 @@ TEST_CASE("wrong shapes are refused with the compiler's sentence, and the tensor
 TEST_CASE("inputs that are missing are named, with those that are there", "[oracle]") {
     tensors t = qkv({5, 4}, {7, 4}, {7, 6});
     t.held.pop_back();
-    CHECK(refused(t) == "attention needs an input 'v'; of its inputs the case has q, k");
-    CHECK(refused({}) == "attention needs an input 'q'; of its inputs the case has none");
+    CHECK(refused(t) == "attention needs an input 'v'; of its inputs the case has q, k (--name v=MEMBER if it has another name)");
+    CHECK(refused({}) == "attention needs an input 'q'; of its inputs the case has none (--name q=MEMBER if it has another name)");
     CHECK(refused({{{"q", counting({5})}, {"k", counting({7, 4})}, {"v", counting({7, 6})}}}) == "q [5] has fewer than two dimensions; expected [..., rows, columns]");
     CHECK(says(refused({{{"q", zeros(dtype::i64, {5, 4})}, {"k", counting({7, 4})}, {"v", counting({7, 6})}}}), {"q [5, 4] holds i64"}));
 }
@@ -123,6 +123,15 @@ TEST_CASE("a float mask is added as it stands, whatever the polarity", "[oracle]
             CHECK(p.bias->values == std::vector<double>{-0.5, minus_infinity, 2});
         }
     }
+}
+
+TEST_CASE("a float mask of 0 and 1 alone is probably not meant", "[oracle]") {
+    const auto warnings = [](std::vector<double> values) { return make(with_mask({1, 4}, {3, 4}, {3, 1}, numbers(dtype::f32, {1, 3}, values))).warnings; };
+    REQUIRE(warnings({0, 1, 1}).size() == 1);
+    CHECK(says(warnings({0, 1, 1}).front(), {"float mask holds 0 and 1 alone"}));
+    CHECK(warnings({0, 0, 0}).empty());
+    CHECK(warnings({0, 1, 2}).empty());
+    CHECK(warnings({0, 1, minus_infinity}).empty());
 }
 
 TEST_CASE("masks broadcast over queries, keys and batch", "[oracle]") {

@@ -52,7 +52,7 @@ TEST_CASE("what a dump of several stages gets wrong is named, in the order of co
     const outcome o = run({"check", dump("numpy-f64-stages.npz"), "--scale", "0.2"});
     INFO(shown(o));
     CHECK(o.status == 1);
-    CHECK(contains(o.out, "first bad stage: scores")); // raw_scores have no scale in them
+    CHECK(contains(o.out, "first bad stage, in the order of computation: scores")); // raw_scores have no scale in them
 }
 
 TEST_CASE("every dump is named in expected.txt, and every name there is a dump", "[program]") {

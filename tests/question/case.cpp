@@ -85,7 +85,7 @@ TEST_CASE("--name maps names", "[question]") {
     const question q = attest::arrange(file, attention, {{}, {{"q", "query_states"}, {"out", "attn_output"}}, {}});
     CHECK(names(q.inputs) == "q k v ");
     CHECK(names(q.candidates) == "out ");
-    CHECK(refused(file, attention, {{}, {{"q", "nope"}}, {}}) == "--name q=nope: there is no member 'nope'");
+    CHECK(refused(file, attention, {{}, {{"q", "nope"}}, {}}) == "--name q=nope: there is no member 'nope' (KNOWN=MEMBER, such as q=query_states)");
     CHECK(refused(holding({"q", "query_states"}), attention, {{}, {{"q", "query_states"}}, {}}) == "two members are called 'q' (by --name)");
     CHECK(says(refused(holding({"a", "b"}), attention, {{}, {{"q", "a"}, {"q", "b"}}, {}}), {"two members are called 'q'"}));
     // A near miss can be named, or renamed away.

@@ -127,3 +127,9 @@ TEST_CASE("score=dot is scale 1, and no other scale goes with it", "[question]")
     CHECK(says(refused({{"op", "attention"}, {"score", "dot"}, {"scale", "0.5"}}), {"score=dot", "scale=0.5", "use score=scaled"}));
     CHECK(says(refused({{"op", "attention"}, {"scale", "0.5"}, {"score", "dot"}}), {"score=dot", "scale=0.5"}));
 }
+
+TEST_CASE("a convention of another op is refused, wherever the op stands", "[question]") {
+    CHECK(refused({{"op", "attention"}, {"axis", "0"}}) == "'axis' is a convention of softmax, not of attention");
+    CHECK(refused({{"causal", "top-left"}, {"op", "softmax"}}) == "'causal' is a convention of attention, not of softmax");
+    CHECK(refused({{"op", "softmax"}, {"arithmetic", "f32"}, {"axis", "0"}}).empty());
+}

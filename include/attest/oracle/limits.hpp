@@ -28,10 +28,9 @@
 /// in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never formed where its distance
 /// from 1 is meant.
 ///
-/// Weights may be e^{s − lse} instead of a quotient: the error of a rounded lse, |lse| times the unit, is one factor for the row and counts in T,
-/// up to 1/8.
-/// Softmax alone may be exp2(x log2 e − m log2 e): the rounding of x log2 e counts in L.
-/// Not covered, so such kernels may fail: a shift that is not the greatest visible score; lse of weights as they are stored in 16 bits (lse is kept in f32).
+/// Not covered, so such kernels may fail where |lse| or |x| is many times n: weights e^{s − lse} with a rounded lse (its error, |lse| times the unit, stays in
+/// the row); a shift that is not the greatest visible score; softmax alone by exp2(x log2 e − m log2 e) without fma (errors of |x|, not of |x − m|). Nor is lse of
+/// weights as they are stored in 16 bits: lse is kept in f32.
 #pragma once
 
 #include "attest/elementary/exp.hpp"
@@ -95,9 +94,7 @@ public:
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
         low_sum_ *= 1 - (count + 8) * 0x1p-52;
         high_sum_ *= 1 + (count + 8) * 0x1p-52;
-        // n products, n sums, up to n rescalings, a quotient in two steps; or e^{s − lse} with a rounded lse, the same factor for the whole row;
-        // where that alone would be more than an eighth, it is granted no more.
-        sum_ = detail::roundings(2 * count + 4, a.unit) + std::min(0.125, 2 * a.unit * (detail::absolute(f.lse) + detail::absolute(f.greatest)));
+        sum_ = detail::roundings(2 * count + 4, a.unit); // n products, n sums, up to n rescalings, a quotient in two steps
         stored_ = detail::together(a.weight, a.operand);                            // the weight as stored, or as an operand
         product_ = detail::together(sum_, a.operand);                               // and v as an operand
     }
@@ -190,8 +187,7 @@ private:
     [[nodiscard]] double tiny_products() const { return 2 * static_cast<double>(f_.d_k + 1) * a_.tiny; }
 
     [[nodiscard]] double score_error(std::size_t j) {
-        // Inputs are exact, but x log2 e is rounded where exp2 is used.
-        if (f_.scores_are_inputs) return detail::roundings(2, a_.unit) * detail::absolute(f_.score[j]);
+        if (f_.scores_are_inputs) return 0;
         // Eight more roundings: the scale (or its root, on q and on k; or with log2 e in it) and its products.
         double error = product_error(8) * f_.size[j] + std::max(1.0, f_.scale) * tiny_products();
         // Below the normal range: q or k times the scale, or its root, each error times the other operand; the scale itself.

@@ -101,9 +101,6 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
     const std::string op_name = detail::op_of(q.given);
     if (op_name.empty()) throw usage_error("no op is given; declare --op, or \"op\" in attest.json. Ops that fit: " + detail::ops_that_fit(names));
     const op_info& op = find_op(op_name);
-    for (const auto& [known, member] : options.names)
-        if (!detail::names_tensor(op.inputs, known) && !detail::names_tensor(op.outputs, known))
-            throw usage_error("--name " + known + "=" + member + ": " + op_name + " knows no '" + known + "' (KNOWN=MEMBER, such as q=query_states)");
     for (std::size_t m = 0; m < names.size(); ++m) {
         const named_array& a = from.arrays[m];
         const std::string& name = names[m];
