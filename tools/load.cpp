@@ -24,6 +24,9 @@ namespace {
 // The conventions that the file itself declares.
 settings own_settings(const archive& file, const std::string& name) {
     for (const auto& [member, text] : file.texts)
+        if (member != "attest.json" && member.size() >= 11 && detail::bare_name(member.substr(member.size() - 11)) == "attestjson")
+            throw usage_error("member '" + member + "' is not read; it must be called attest.json");
+    for (const auto& [member, text] : file.texts)
         if (member == "attest.json") return parse_settings(text, member_of(name, member));
     return {};
 }
@@ -70,6 +73,10 @@ loaded_case load_case(const std::filesystem::path& path, const std::filesystem::
         question other = arrange(loaded.candidate_file, loaded.asked.given, rest);
         for (const named_view& ignored : loaded.asked.candidates)
             loaded.asked.warnings.push_back("member '" + ignored.name + "' of the case is not checked: the outputs come from " + candidate.string());
+        for (const named_view& ignored : other.inputs)
+            loaded.asked.warnings.push_back("member '" + ignored.name + "' of " + candidate.string() + " is not used: the inputs come from the case");
+        if (!own_settings(loaded.candidate_file, candidate.string()).empty())
+            loaded.asked.warnings.push_back("attest.json of " + candidate.string() + " is not used: the conventions come from the case and the command line");
         loaded.asked.candidates = std::move(other.candidates);
         loaded.asked.warnings.insert(loaded.asked.warnings.end(), other.warnings.begin(), other.warnings.end());
     }

@@ -61,7 +61,8 @@ TEST_CASE("batches broadcast over q, k, v and mask", "[oracle]") {
     CHECK(make(qkv({5, 4}, {2, 3, 7, 4}, {3, 7, 6})).batch == shape{2, 3});
     CHECK(make(qkv({2, 1, 5, 4}, {1, 3, 7, 4}, {1, 1, 7, 6})).batch == shape{2, 3});
     CHECK(make(qkv({2, 6, 5, 4}, {2, 2, 7, 4}, {2, 2, 7, 6})).batch == shape{2, 6}); // grouped heads
-    CHECK(make(qkv({2, 6, 5, 4}, {2, 2, 7, 4}, {2, 3, 7, 6})).batch == shape{2, 6});
+    CHECK(make(qkv({2, 6, 5, 4}, {2, 2, 7, 4}, {2, 1, 7, 6})).batch == shape{2, 6});
+    CHECK(says(refused(qkv({2, 6, 5, 4}, {2, 2, 7, 4}, {2, 3, 7, 6})), {"k [2, 2, 7, 4] and v [2, 3, 7, 6]", "same number of heads (2 and 3)"}));
     CHECK(make(with_mask({2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 6}, counting({2, 1, 1, 7}))).batch == shape{2, 3});
     CHECK(refused(qkv({2, 6, 5, 4}, {2, 4, 7, 4}, {2, 4, 7, 6})) ==
           "q [2, 6, 5, 4] and k [2, 4, 7, 4]: batch dimensions must be equal or 1, and the key-value heads must divide the heads (6 and 4); if sequence comes before head, say layout=bnhd");

@@ -129,7 +129,7 @@ TEST_CASE("--name tells which member is which", "[program]") {
     CHECK(run({"check", named, "--name", "q=my_q", "--name", "k=my_k", "--name", "v=my_v", "--name", "lse=my_out"}).status == 2);
     CHECK(is_trouble(run({"check", named, "--name", "q=my_q", "--name", "k=my_k", "--name", "out=my_out"}), {"needs an input 'v'", "q, k"}));
     // What q is called after another name is the case's business, but a candidate that is called k is refused.
-    CHECK(is_trouble(run({"check", named, "--name", "q=my_q", "--name", "q=my_k", "--name", "v=my_v", "--name", "out=my_out"}), {"two members are called 'q'"}));
+    CHECK(is_trouble(run({"check", named, "--name", "q=my_q", "--name", "q=my_k", "--name", "v=my_v", "--name", "out=my_out"}), {"--name q=my_k", "named twice"}));
 }
 
 TEST_CASE("two-byte arrays are bf16 only when told", "[program]") {

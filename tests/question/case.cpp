@@ -87,7 +87,7 @@ TEST_CASE("--name maps names", "[question]") {
     CHECK(names(q.candidates) == "out ");
     CHECK(refused(file, attention, {{}, {{"q", "nope"}}, {}}) == "--name q=nope: there is no member 'nope' (KNOWN=MEMBER, such as q=query_states)");
     CHECK(refused(holding({"q", "query_states"}), attention, {{}, {{"q", "query_states"}}, {}}) == "two members are called 'q' (by --name)");
-    CHECK(says(refused(holding({"a", "b"}), attention, {{}, {{"q", "a"}, {"q", "b"}}, {}}), {"two members are called 'q'"}));
+    CHECK(says(refused(holding({"a", "b"}), attention, {{}, {{"q", "a"}, {"q", "b"}}, {}}), {"--name q=b", "named twice"}));
     // A near miss can be named, or renamed away.
     CHECK(names(attest::arrange(holding({"Q", "k", "v"}), attention, {{}, {{"q", "Q"}}, {}}).inputs) == "q k v ");
     CHECK(attest::arrange(holding({"q", "Q"}), attention, {{}, {{"unused", "Q"}}, {}}).warnings.size() == 1);

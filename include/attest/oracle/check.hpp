@@ -49,6 +49,8 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
     check_result result;
     result.op = how.op;
     std::vector<output_judge> judges = detail::make_judges(find_op(how.op), how, candidates);
+    if (ranges::all_of(candidates, [](const named_view& candidate) { return candidate.value.elements() == 0; }))
+        throw usage_error("nothing to compare: the outputs have no elements");
     if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, tell);
     else detail::compare_attention(how, inputs, candidates, judges, result, tell);
 
@@ -67,8 +69,6 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
     // The arithmetic of the whole case is that of its last output, `out` where there is one.
     result.arithmetic = result.outputs.back().arithmetic;
     result.conventions = conventions_in_force(how);
-    if (ranges::all_of(result.outputs, [](const output_result& output) { return output.elements == 0; }))
-        throw usage_error("nothing to compare: the outputs have no elements");
     return result;
 }
 

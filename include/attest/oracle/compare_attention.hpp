@@ -37,7 +37,7 @@ public:
         if (name == "lse") {
             // A limit that reaches 0 from lse says nothing, unless lse is near 0 itself: below 1 the weights' factor e^lse hardly differs.
             const double reach = row_.visible.empty() ? 0.0 : std::max(absolute(static_cast<double>(row_.lse)), 1.0);
-            judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return l.lse(); }, reach);
+            judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return bound{l.lse()}; }, {.reach = reach});
         } else if (name == "out") {
             for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * step, c);
         } else {
@@ -51,12 +51,22 @@ public:
     }
 
 private:
-    template <class Limit>
-    void judge_one(output_judge& judge, std::size_t position, const exact_number& exact, double radius, const Limit& limit,
-                   double reach = infinity_of_double) {
-        std::vector<double> limits;
-        for (const arithmetic* a : judge.possible()) limits.push_back(row_.finite_inputs ? limit(limits_.of(*a)) : infinity_of_double);
-        judge.element(position, {exact, radius, limits, reach, row_.finite_inputs});
+    // What an element is held against beside its limits.
+    struct surroundings {
+        double reach = infinity_of_double;
+        double low = -infinity_of_double, high = infinity_of_double;
+    };
+
+    template <class Bound>
+    void judge_one(output_judge& judge, std::size_t position, const exact_number& exact, double radius, const Bound& bound_of, const surroundings& around = {}) {
+        std::vector<double> limits, beyond;
+        for (const arithmetic* a : judge.possible()) {
+            const bound b = row_.finite_inputs ? bound_of(limits_.of(*a)) : bound{};
+            limits.push_back(b.limit);
+            beyond.push_back(b.beyond);
+        }
+        judge.element(position, {.exact = exact, .radius = row_.finite_inputs ? radius : 0, .limits = limits, .reach = around.reach, .low = around.low, .high = around.high,
+                                 .beyond = beyond, .judged = row_.finite_inputs});
     }
 
     // A limit that reaches the farthest value of the row says nothing; nor does one that zero would pass.
@@ -64,6 +74,8 @@ private:
         const double farthest = std::max(high - exact, exact - low);
         return exact == 0 ? farthest : std::min(farthest, absolute(exact));
     }
+
+    static double reach_of_score(const exact_number& score) { return score.is_zero() ? infinity_of_double : absolute(static_cast<double>(score)); }
 
     void out_component(output_judge& judge, std::size_t position, std::size_t c) {
         double low = infinity_of_double, high = -low;
@@ -74,25 +86,27 @@ private:
         const auto exact = static_cast<double>(row_.out(c));
         judge_one(judge, position, row_.out(c), row_.out_radius[c],
                   [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); },
-                  reach_of_output(exact, low, high));
+                  {reach_of_output(exact, low, high), low, high});
     }
 
     void over_keys(output_judge& judge, std::size_t position, std::size_t j, bool visible, std::size_t at) {
-        const auto nothing_allowed = [](const row_limits&) { return 0.0; };
+        // Where a score may overflow, the whole row may be NaN.
+        const auto nothing_allowed = [](const row_limits& l) { return l.unbounded() ? bound{} : bound{0, 0}; };
         if (judge.name() == "raw_scores") {
             // Keys that the query does not see have raw scores as well, and what is NaN or infinite there is no matter of the row's.
             const double size = row_.raw_size[j];
             const bool judged = size < infinity_of_double;
             std::vector<double> limits;
             for (const arithmetic* a : judge.possible()) limits.push_back(judged ? limits_.of(*a).raw_score(size, row_.operands[j]) : infinity_of_double);
-            judge.element(position, {row_.raw_scores(j), judged ? 0x1p-180 * size : 0, limits, infinity_of_double, judged});
+            judge.element(position, {.exact = row_.raw_scores(j), .radius = judged ? 0x1p-180 * size : 0, .limits = limits, .reach = reach_of_score(row_.raw_scores(j)), .judged = judged});
         } else if (judge.name() == "scores") {
-            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius[j], [at](const row_limits& l) { return l.score(at); });
-            else judge_one(judge, position, -std::numeric_limits<exact_number>::infinity(), 0, nothing_allowed);
+            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius[j], [at](const row_limits& l) { return bound{l.score(at)}; },
+                                    {.reach = reach_of_score(row_.scores(j))});
+            else judge_one(judge, position, -std::numeric_limits<exact_number>::infinity(), 0, [](const row_limits&) { return bound{0, 0}; });
         } else { // weights: 0 where not visible, or NaN in an empty row that is declared so
             if (visible)
                 judge_one(judge, position, row_.weights(j), static_cast<double>(row_.weights(j)) * row_.weight_radius,
-                          [at](const row_limits& l) { return l.weight(at); }, reach_of_weight(row_.weights(j), row_.visible.size()));
+                          [at](const row_limits& l) { return l.weight(at); }, {reach_of_weight(row_.weights(j), row_.visible.size()), 0, 1});
             else judge_one(judge, position, row_.weights(j), 0, nothing_allowed);
         }
     }

@@ -139,6 +139,8 @@ public:
         }
         auto stages = attend(q_i, exact_k_, exact_v_, i, mask, scaled_dot_product<exact_number>{scale_}, p_.how.empty_row_is_nan ? empty_row::nan : empty_row::zero);
         row.scores = std::move(stages.scores);
+        for (const std::size_t j : row.visible) // the sum of score and bias may be beyond f64 where neither is
+            row.finite_inputs = row.finite_inputs && detail::absolute(static_cast<double>(row.scores(j))) < detail::infinity_of_double;
         row.weights = std::move(stages.weights);
         row.out = std::move(stages.out);
         row.lse = log_sum_exp(row.scores, detail::mask_row<detail::problem_mask>{mask, i});

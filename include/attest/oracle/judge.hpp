@@ -19,6 +19,9 @@ struct element_facts {
     double radius = 0;              ///< error estimate of `exact`
     std::span<const double> limits; ///< one for each arithmetic, before the final store
     double reach = detail::infinity_of_double; ///< how far from `exact` the row's values lie: a limit that covers them says nothing
+    double low = -detail::infinity_of_double;  ///< no right kernel is below this by more than `beyond` …
+    double high = detail::infinity_of_double;  ///< … or above this: the hull of V, or 0 and 1
+    std::span<const double> beyond = {};       ///< one for each arithmetic; empty: no such bounds
     bool judged = true;             ///< false: the row sees NaN or infinity, and nothing is said
 };
 
@@ -57,7 +60,7 @@ public:
         ++result_.elements;
         // Where the estimate does not tell a number of the format from its neighbours' neighbours, precision ran out, and nothing is exact.
         const double strictest = limit_with_store(*possible_.front(), facts.limits.front(), exact);
-        const bool settled = !exact.is_finite() || (facts.judged && (may_be_zero ? facts.radius <= 0x1p-10 * strictest : facts.radius <= unit / 2));
+        const bool settled = !exact.is_finite() || (facts.judged && (may_be_zero ? is_finite(strictest) && facts.radius <= 0x1p-10 * strictest : facts.radius <= unit / 2));
         if (settled) count_exact(got, exact, facts.radius, may_be_zero);
         else if (facts.judged) ++result_.unseparated;
         if (exact.is_finite() && !is_finite(got)) ++result_.not_finite;
@@ -74,11 +77,12 @@ public:
             const double limit = limit_with_store(*possible_[a], facts.limits[a], exact);
             if (is_worst) t.limit_at_worst = limit / unit;
             if (facts.judged && error > 0 && is_finite(limit)) t.limit_share = std::max(t.limit_share, error / limit);
+            if (facts.limits[a] == 0) ++t.decided;
             const bool covers_all = facts.limits[a] >= facts.reach && facts.reach > unit;
             if (!facts.judged || !is_finite(limit) || covers_all || facts.radius > limit) ++t.blind;
-            if (!facts.judged || !is_outside(got, exact, facts.radius, limit)) {
-                // NaN is no wildcard: what is not judged and differs, or overflowed where it may have, keeps the verdict from passing.
-                if (distance != 0 && (!facts.judged || !is_finite(got))) ++t.unjudged;
+            if (!facts.judged || !(is_outside(got, exact, facts.radius, limit) || is_beyond(got, *possible_[a], facts, a))) {
+                // Nothing is a wildcard: what differs where nothing is said keeps the verdict from passing.
+                if (distance != 0 && (!facts.judged || !is_finite(limit))) ++t.unjudged;
                 continue;
             }
             if (t.outside++ == 0) {
@@ -119,13 +123,14 @@ public:
             std::size_t weaker = chosen;
             while (weaker < tallies_.size() && tallies_[weaker].outside != 0) ++weaker;
             r.weaker = possible_[weaker < tallies_.size() ? weaker : holds]->name;
-        } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements ? verdict::undecided : verdict::consistent;
+        } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements - t.decided ? verdict::undecided : verdict::consistent;
         return r;
     }
 
 private:
     struct tally {
         std::size_t outside = 0, rows_outside = 0, blind = 0, unjudged = 0;
+        std::size_t decided = 0; // nothing at all is allowed there: hidden keys, empty rows
         bool row_counted = false;
         double limit_at_worst = 0;
         double limit_share = 0;
@@ -152,6 +157,18 @@ private:
         if (!is_finite(got)) return is_finite(limit);
         if (!is_finite(limit)) return false;
         return abs(exact_number(got) - exact) > exact_number(limit) + exact_number(radius);
+    }
+
+    // Outside what the row's values allow at all: the limit is symmetric about the exact value, they need not be.
+    [[nodiscard]] bool is_beyond(double got, const arithmetic& a, const element_facts& facts, std::size_t number) const {
+        if (facts.beyond.empty() || !is_finite(facts.beyond[number]) || !is_finite(got)) return false;
+        const auto with_store = [&](double bound) {
+            const double size = detail::absolute(bound) + facts.beyond[number];
+            double total = facts.beyond[number] + half_ulp_of_store(format_, size);
+            if (rounds_output_ && a.output.precision < format_.precision) total += half_ulp_of_store(a.output, size);
+            return total;
+        };
+        return got < facts.low - with_store(facts.low) || got > facts.high + with_store(facts.high);
     }
 
     void count_exact(double got, const exact_number& exact, double radius, bool may_be_zero) {

@@ -52,6 +52,7 @@ struct row_facts {
     double scale = 0;
     std::size_t d_k = 0;
     bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift
+    bool inputs_in_f64 = false;     ///< of softmax alone
     bool biased = false;            ///< a mask is added
 };
 
@@ -69,6 +70,12 @@ constexpr double together(double a, double b) noexcept { return a + b + a * b; }
 constexpr double expm1_above(double x) noexcept { return x > 700 ? infinity_of_double : x * attest::exp(x) * slack; }
 
 } // namespace detail
+
+/// How far an element may be from the exact value, and how far from the range of all that the row's values can give.
+struct bound {
+    double limit = detail::infinity_of_double;
+    double beyond = detail::infinity_of_double;
+};
 
 /// The bounds of a row that do not depend on the output component.
 class row_limits {
@@ -112,17 +119,19 @@ public:
     }
 
     /// For the weight of visible key j.
-    [[nodiscard]] double weight(std::size_t j) const {
-        if (unbounded()) return detail::infinity_of_double;
+    [[nodiscard]] bound weight(std::size_t j) const {
+        if (unbounded()) return {};
         const double w = f_.weight[j], up = w + raised(j), down = w * attest::exp(-log_weight_[j]);
         // α_j e^ε / Σ α_l e^ε, with key j at one end of its bound and the others at the other.
         const double low_others = std::max(low_sum_ - down, 0.0), high_others = std::max(high_sum_ - up, 0.0);
         const double highest = up + low_others > 0 ? std::min(1.0, up / (up + low_others)) : 1.0;
-        const double lowest = down + high_others > 0 ? down / (down + high_others) : 0.0;
+        // A lone key weighs 1, whatever its score.
+        const double lowest = f_.weight.size() == 1 ? 1.0 : down + high_others > 0 ? down / (down + high_others) : 0.0;
         const double before = std::max(highest - w, w - lowest) + 0x1p-50 * w;
         // Stored, and divided by a sum of stored weights.
         const double stored = (w + before) * (2 * stored_ + (product_ + sum_) * (1 + stored_)) / ((1 - stored_) * (1 - sum_));
-        return (std::max(before, 0.0) + stored + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack;
+        const double beyond = (stored + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack;
+        return {std::max(before, 0.0) * detail::slack + beyond, beyond};
     }
 
     /// For lse = m + log Σ e^{s − m}.
@@ -137,10 +146,10 @@ public:
     }
 
     /// For output component c = Σ α_j v_jc: `value(j)` is v_jc of visible key j, `exact` is o.
-    template <class Value> [[nodiscard]] double output(double exact, const Value& value) const {
+    template <class Value> [[nodiscard]] bound output(double exact, const Value& value) const {
         const std::size_t n = f_.weight.size();
-        if (n == 0) return 0; // no key is visible: zero or NaN, exactly
-        if (unbounded()) return detail::infinity_of_double;
+        if (n == 0) return {0, 0}; // no key is visible: zero or NaN, exactly
+        if (unbounded()) return {};
         double moved = 0, size = 0, apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
         const double o = detail::absolute(exact), count = static_cast<double>(n);
         double flushed = 0, sum_of_sizes = 0, absolute_terms = 4 * count * a_.tiny;
@@ -163,12 +172,13 @@ public:
         const double e1 = low_sum_ > 0 ? std::min((moved + flushed) / low_sum_, hull) : hull;
         const double weighted = low_sum_ > 0 ? std::min(greatest, size / low_sum_) : greatest;
         // A kernel that divides at the end sums weights that are relative to the greatest so far, not to their sum, and that may overflow.
-        if (!(sum_of_sizes * (1 + stored_) * (1 + product_) < greatest_sum())) return detail::infinity_of_double;
+        if (!(sum_of_sizes * (1 + stored_) * (1 + product_) < greatest_sum())) return {};
         const double alone = detail::together(product_, stored_) * weighted + sum_ * (o + e1);
         const double around = low_sum_ > 0 ? std::min(apart / low_sum_ + e1, high - low) : high - low;
         const double in_both = stored_ / (1 - stored_) * around;
         const double both = in_both * (1 - sum_) + product_ * (1 + stored_) / (1 - stored_) * weighted + sum_ * (o + e1 + in_both);
-        return (e1 + (std::max(alone, both) + absolute_terms * (1 + 2 * a_.exp_relative)) / (1 - sum_)) * detail::slack;
+        const double beyond = (std::max(alone, both) + absolute_terms * (1 + 2 * a_.exp_relative)) / (1 - sum_) * detail::slack;
+        return {e1 * detail::slack + beyond, beyond};
     }
 
 private:
@@ -187,7 +197,8 @@ private:
     [[nodiscard]] double tiny_products() const { return 2 * static_cast<double>(f_.d_k + 1) * a_.tiny; }
 
     [[nodiscard]] double score_error(std::size_t j) {
-        if (f_.scores_are_inputs) return 0;
+        // Inputs are exact, but wider than the arithmetic they are rounded first.
+        if (f_.scores_are_inputs) return f_.inputs_in_f64 ? detail::roundings(1, a_.unit) * detail::absolute(f_.score[j]) * (a_.unit > 0x1p-50 ? 1 : 0) : 0;
         // Eight more roundings: the scale (or its root, on q and on k; or with log2 e in it) and its products.
         double error = product_error(8) * f_.size[j] + std::max(1.0, f_.scale) * tiny_products();
         // Below the normal range: q or k times the scale, or its root, each error times the other operand; the scale itself.
@@ -195,7 +206,9 @@ private:
         error += std::max(1.0, f_.scale) * kept_tiny * f_.operands[j];
         if (f_.scale > 0) error += a_.tiny * (f_.size[j] / f_.scale);
         const double size = f_.size[j] + error;
-        if (size > a_.greatest || log2_e * size > greatest_sum()) return overflow();
+        // Some kernels sum the product before they scale it; in 16 bits it is stored scaled.
+        const double unscaled = f_.scale > 0 ? size / f_.scale : size;
+        if (size > a_.greatest || unscaled > greatest_sum() || log2_e * size > greatest_sum()) return overflow();
         const double score_tiny = a_.score > 0 ? a_.weight_tiny : 0;
         error += a_.score * (detail::absolute(f_.unbiased[j]) + error) + score_tiny;
         if (f_.biased) {

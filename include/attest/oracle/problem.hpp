@@ -101,6 +101,10 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
     if (p.d_k == 0 && !how.scale && !how.dot_score) throw usage_error("q " + shape_text(q.shape) + ": with d_k = 0 the scale 1/sqrt(d_k) is undefined");
     p.batch = common_batch(p.q.batch, p.k.batch, "q " + shape_text(q.shape) + " and k " + shape_text(k.shape), true);
     p.batch = common_batch(p.batch, p.v.batch, "q " + shape_text(q.shape) + " and v " + shape_text(v.shape), true);
+    const auto heads = [](const matrix_stack& s) { return s.batch.empty() ? std::size_t{1} : s.batch.back(); };
+    if (heads(p.k) != heads(p.v) && heads(p.k) != 1 && heads(p.v) != 1)
+        throw usage_error("k " + shape_text(k.shape) + " and v " + shape_text(v.shape) + ": keys and values must have the same number of heads (" +
+                          std::to_string(heads(p.k)) + " and " + std::to_string(heads(p.v)) + ")");
     if (const array_view* mask = find(inputs, "mask")) {
         p.bias_adds = is_float(mask->type);
         p.bias = detail::mask_stack(*mask, p);

@@ -78,7 +78,9 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
         for (named_array& a : arrays) {
             if (a.name == member && !may_be_bf16(a.value.type))
                 throw usage_error("--bf16 " + member + ": the member holds " + std::string(name_of(a.value.type)) + ", not V2, u16 or i16");
-            if ((a.name == member || member == "all") && may_be_bf16(a.value.type)) a.value.type = dtype::bf16;
+            // "all" leaves an integer mask an integer mask; one in bf16 is said by its name.
+            const bool meant = a.name == member || (member == "all" && (a.name != "mask" || a.value.type == dtype::raw16));
+            if (meant && may_be_bf16(a.value.type)) a.value.type = dtype::bf16;
             found = found || a.name == member;
         }
         if (!found) throw usage_error("--bf16 " + member + ": there is no such member");
@@ -98,6 +100,9 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
     }
     for (const auto& [known, member] : options.names)
         if (!ranges::contains(from.arrays, member, &named_array::name)) throw usage_error("--name " + known + "=" + member + ": there is no member '" + member + "' (KNOWN=MEMBER, such as q=query_states)");
+    for (auto name = options.names.begin(); name != options.names.end(); ++name)
+        if (ranges::any_of(options.names.begin(), name, [&](const auto& earlier) { return earlier.first == name->first || earlier.second == name->second; }))
+            throw usage_error("--name " + name->first + "=" + name->second + ": the tensor or the member is named twice");
     const std::string op_name = detail::op_of(q.given);
     if (op_name.empty()) throw usage_error("no op is given; declare --op, or \"op\" in attest.json. Ops that fit: " + detail::ops_that_fit(names));
     const op_info& op = find_op(op_name);
@@ -109,7 +114,7 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
         if (detail::names_tensor(op.inputs, name)) q.inputs.emplace_back(name, a.value.view());
         else if (detail::names_tensor(op.outputs, name)) q.candidates.emplace_back(name, a.value.view());
         else {
-            if (ranges::contains(detail::inputs_of_later_versions, name))
+            if (ranges::any_of(detail::inputs_of_later_versions, [&](std::string_view later) { return detail::bare_name(later) == detail::bare_name(name); }))
                 throw usage_error("member '" + name + "' changes what is right, and this version does not know it yet");
             for (const tensor_info& known : ranges::views::concat(op.inputs, op.outputs))
                 if (detail::bare_name(known.name) == detail::bare_name(name))
