@@ -25,6 +25,12 @@ inline row_facts attention_facts(const exact_row& row, const attention_problem& 
     return f;
 }
 
+// What an element is held against beside its limits.
+struct surroundings {
+    double reach = infinity_of_double;
+    double low = -infinity_of_double, high = infinity_of_double;
+};
+
 // One row of one candidate, element by element.
 class attention_row_comparison {
 public:
@@ -51,12 +57,6 @@ public:
     }
 
 private:
-    // What an element is held against beside its limits.
-    struct surroundings {
-        double reach = infinity_of_double;
-        double low = -infinity_of_double, high = infinity_of_double;
-    };
-
     template <class Bound>
     void judge_one(output_judge& judge, std::size_t position, const exact_number& exact, double radius, const Bound& bound_of, const surroundings& around = {}) {
         std::vector<double> limits, beyond;
