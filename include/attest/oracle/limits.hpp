@@ -197,8 +197,10 @@ private:
     [[nodiscard]] double tiny_products() const { return 2 * static_cast<double>(f_.d_k + 1) * a_.tiny; }
 
     [[nodiscard]] double score_error(std::size_t j) {
-        // Inputs are exact, but wider than the arithmetic they are rounded first.
-        if (f_.scores_are_inputs) return f_.inputs_in_f64 ? detail::roundings(1, a_.unit) * detail::absolute(f_.score[j]) * (a_.unit > 0x1p-50 ? 1 : 0) : 0;
+        if (f_.scores_are_inputs) { // exact, unless they are wider than the arithmetic, and are rounded to it first
+            const bool rounded = f_.inputs_in_f64 && a_.unit > formats::f64.unit_roundoff();
+            return rounded ? detail::roundings(1, a_.unit) * detail::absolute(f_.score[j]) : 0;
+        }
         // Eight more roundings: the scale (or its root, on q and on k; or with log2 e in it) and its products.
         double error = product_error(8) * f_.size[j] + std::max(1.0, f_.scale) * tiny_products();
         // Below the normal range: q or k times the scale, or its root, each error times the other operand; the scale itself.
