@@ -45,6 +45,11 @@ struct case_arguments {
     }
 };
 
+// What begins like an option and is none: some versions of CLI11 take it for a file.
+void refuse_option(const std::string& name) {
+    if (name.size() > 1 && name.front() == '-') throw attest::usage_error("there is no option '" + name + "'; a file of that name is ./" + name);
+}
+
 colour colour_from(const std::string& text) { return text == "always" ? colour::always : text == "never" ? colour::never : colour::automatic; }
 
 int run(int argc, char** argv) {
@@ -99,17 +104,20 @@ int run(int argc, char** argv) {
     }
     const int status = guarded("", [&] {
         if (check.parsed()) {
+            for (const std::string& name : check_to.cases) refuse_option(name);
             if (check.count("--candidate") != 0 && check_to.candidate.empty()) throw attest::usage_error("--candidate: expected a file, not an empty name");
             check_to.about = check_about.options(check);
             check_to.colours = colour_from(colours);
             return run_check_command(check_to);
         }
         if (eval.parsed()) {
+            refuse_option(eval_to.file);
             if (eval.count("--output") != 0 && eval_to.output.empty()) throw attest::usage_error("--output: expected a file, not an empty name");
             eval_to.about = eval_about.options(eval);
             eval_to.type_given = eval.count("--dtype") != 0;
             return run_eval_command(eval_to);
         }
+        if (inspect.parsed()) refuse_option(inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
         return run_list_command(list_json);
     });
