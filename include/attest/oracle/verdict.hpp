@@ -14,7 +14,7 @@ namespace attest {
 enum class verdict {
     exact,        ///< every element correctly rounded
     consistent,   ///< every element inside the limit of the declared arithmetic
-    undecided,    ///< no judgement: the limits say nothing here
+    undecided,    ///< no judgement: the limits say nothing here, or an element differs where nothing is judged
     inaccurate,   ///< outside the declared arithmetic's certain limit, inside a weaker one's
     wrong         ///< outside the certain limits of every arithmetic of the stored format
 };
@@ -58,7 +58,7 @@ struct output_result {
     std::size_t rows = 0;
     std::size_t not_finite = 0;            ///< NaN or infinite where the exact value is finite
     std::size_t not_finite_right = 0;      ///< NaN or infinite as the exact value is
-    std::size_t blind = 0;                 ///< elements where the limit is as wide as everything that a row's values could give
+    std::size_t blind = 0;                 ///< elements where zero, or any of the row's values, would pass, or the precision does not reach
     std::size_t unjudged = 0;              ///< elements that differ in a row that sees NaN or infinity, or that may have overflowed: one suffices for undecided
     std::size_t unseparated = 0;           ///< precision did not separate two neighbours, or 0; both pass
     double limit_share = 0;                ///< greatest error over certain limit of all finite elements: above 1 is outside
