@@ -19,13 +19,14 @@ template <class S, axis_type Keys, axis_type DV> struct attention_row {
 };
 
 /// z_i = Σ_j α_ij v_j with α_i = softmax_j(score(q_i, k_j) + bias_ij), over the keys that query i may see.
-/// Shapes: q_i d_k, K n_k × d_k, V n_k × d_v → d_v. In a row without a visible key weights and output are zero, or NaN.
-template <vector_like Q, matrix_like K, matrix_like V, mask M, score_function<Q, Q> Score>
+/// Shapes: q_i d_q, K n_k × d_k, V n_k × d_v → d_v. In a row without a visible key weights and output are zero, or NaN. A mask's factor (dropout)
+/// multiplies the weight in the sum alone, and its sink joins the denominator: formula/mask_extras.hpp.
+template <vector_like Q, matrix_like K, matrix_like V, mask M, class Score>
 [[nodiscard]] constexpr auto attend(const Q& q_i, const K& k, const V& v, std::size_t i, const M& mask, const Score& score,
                                     empty_row on_empty = empty_row::zero) {
     using S = scalar_of<Q>;
     using keys = joined<axis_of<K, 0>, axis_of<V, 0>>;
-    rules::query_key_dimension::check<axis_of<Q, 0>, axis_of<K, 1>>(q_i.length(0), k.length(1));
+    check_score<axis_of<Q, 0>, axis_of<K, 1>>(score, q_i.length(0), k.length(1));
     rules::value_for_each_key::check<axis_of<K, 0>, axis_of<V, 0>>(k.length(0), v.length(0));
     attention_row<S, keys, axis_of<V, 1>> row{tensor<S, keys>::with_lengths(k.length(0)),
                                               tensor<S, keys>::with_lengths(k.length(0)),
@@ -33,12 +34,17 @@ template <vector_like Q, matrix_like K, matrix_like V, mask M, score_function<Q,
     const detail::mask_row<M> visible{mask, i};
     for (std::size_t j = 0; j < k.length(0); ++j)
         if (visible(j)) row.scores(j) = with_bias(mask, i, j, S(score(q_i, k[j])));
-    row.weights = softmax(row.scores, visible, on_empty);
-    bool any = false;
+    if constexpr (detail::has_sink<M>) {
+        const S sink = mask.sink();
+        row.weights = softmax(row.scores, visible, on_empty, &sink);
+    } else row.weights = softmax(row.scores, visible, on_empty);
+    bool any = detail::has_sink<M>;
     for (std::size_t j = 0; j < v.length(0); ++j)
         if (visible(j)) {
             any = true;
-            for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = row.out(c) + row.weights(j) * v(j, c);
+            S weight = row.weights(j);
+            if constexpr (detail::has_factor<M>) weight = weight * mask.factor(i, j);
+            for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = row.out(c) + weight * v(j, c);
         }
     if (!any && on_empty == empty_row::nan)
         for (std::size_t c = 0; c < v.length(1); ++c) row.out(c) = not_a_number<S>();
@@ -46,21 +52,21 @@ template <vector_like Q, matrix_like K, matrix_like V, mask M, score_function<Q,
 }
 
 /// Attention with a mask, a score function and a rule for rows without a visible key.
-/// Shapes: Q n_q × d_k, K n_k × d_k, V n_k × d_v → n_q × d_v (A069, E057).
+/// Shapes: Q n_q × d_q, K n_k × d_k, V n_k × d_v → n_q × d_v (A069, E057); d_q = d_k for scores that are dot products.
 template <matrix_like Q, matrix_like K, matrix_like V, mask M, class Score>
 [[nodiscard]] constexpr auto attention(const Q& q, const K& k, const V& v, const M& mask, const Score& score,
                                        empty_row on_empty = empty_row::zero) {
     using S = scalar_of<Q>;
     constexpr bool same_scalar = std::same_as<S, scalar_of<K>> && std::same_as<S, scalar_of<V>>;
     static_assert(same_scalar, "Q, K and V must have the same scalar");
-    rules::query_key_dimension::check<axis_of<Q, 1>, axis_of<K, 1>>(q.length(1), k.length(1));
+    check_score<axis_of<Q, 1>, axis_of<K, 1>>(score, q.length(1), k.length(1));
     rules::value_for_each_key::check<axis_of<K, 0>, axis_of<V, 0>>(k.length(0), v.length(0));
     check_mask<axis_of<Q, 0>, axis_of<K, 0>>(mask, q.length(0), k.length(0));
     auto z = tensor<S, axis_of<Q, 0>, axis_of<V, 1>>::with_lengths(q.length(0), v.length(1));
-    if constexpr (same_scalar && rules::query_key_dimension::holds<axis_of<Q, 1>, axis_of<K, 1>> &&
-                  rules::value_for_each_key::holds<axis_of<K, 0>, axis_of<V, 0>>) {
+    if constexpr (same_scalar && score_fits<Score, axis_of<Q, 1>, axis_of<K, 1>>() && rules::value_for_each_key::holds<axis_of<K, 0>, axis_of<V, 0>>) {
+        decltype(auto) scored = score_of_dimension<S>(score, q.length(1));
         for (std::size_t i = 0; i < q.length(0); ++i) {
-            const auto row = attend(q[i], k, v, i, mask, score, on_empty);
+            const auto row = attend(q[i], k, v, i, mask, scored, on_empty);
             for (std::size_t c = 0; c < v.length(1); ++c) z(i, c) = row.out(c);
         }
     }
@@ -71,7 +77,14 @@ template <matrix_like Q, matrix_like K, matrix_like V, mask M, class Score>
 template <matrix_like Q, matrix_like K, matrix_like V, mask M = everything>
 [[nodiscard]] constexpr auto attention(const Q& q, const K& k, const V& v, const M& mask = {},
                                        empty_row on_empty = empty_row::zero) {
-    return attention(q, k, v, mask, scaled_dot_product<scalar_of<Q>>::of_dimension(q.length(1)), on_empty);
+    return attention(q, k, v, mask, scaled_by_dimension{}, on_empty);
+}
+
+/// Self-attention on raw inputs: queries, keys and values are the tokens themselves, A(X, X, X) without weights (B013).
+/// Shapes: X n × d → n × d. `score`: dot_product{} in the lecture's first form, scaled_by_dimension{} in the second.
+template <matrix_like X, mask M = everything, class Score = dot_product>
+[[nodiscard]] constexpr auto raw_self_attention(const X& x, const M& mask = {}, const Score& score = {}) {
+    return attention(x, x, x, mask, score);
 }
 
 /// The weights alone: softmax(Q Kᵀ / √d_k). Shapes: Q n_q × d_k, K n_k × d_k → n_q × n_k (A053).

@@ -3,7 +3,8 @@
 /// Masks: which keys a query may see, and what is added to its scores.
 ///
 /// A mask is a value with `visible(i, j)`: may query i see key j? Masks choose the keys that are summed; no −∞ enters an arithmetic.
-/// A mask with `added(i, j)` is additive as well: its entry is added to the score of a visible key. `a & b` is both masks.
+/// A mask with `added(i, j)` is additive as well: its entry is added to the score of a visible key. `a & b` is both masks. Further members that a mask
+/// may have stand in formula/mask_extras.hpp: a factor on the weights (dropout), and a logit beside the keys (attention sink).
 #pragma once
 
 #include "attest/arithmetic/scalar.hpp"
@@ -38,6 +39,18 @@ struct causal_bottom_right {
     template <axis_type, axis_type> constexpr void check(std::size_t queries, std::size_t keys) const {
         if (n_q != queries) throw shape_error(rules::mask_row_for_each_query::sentence, queries, n_q);
         if (n_k != keys) throw shape_error(rules::mask_column_for_each_key::sentence, keys, n_k);
+    }
+};
+
+/// A window around each query: keys j with i + shift − left <= j <= i + shift + right. `shift` is the position of query 0 among the keys
+/// (n_k − n_q where the last query stands at the last key). With `causal_top_left` or `causal_bottom_right`: `& causal`. A window of W keys, self
+/// included, has left = W − 1 (Mistral's sliding window, arXiv 2310.06825).
+struct sliding_window {
+    std::size_t left, right;
+    std::ptrdiff_t shift = 0;
+    [[nodiscard]] constexpr bool visible(std::size_t i, std::size_t j) const noexcept {
+        const auto distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i) - shift; // negative: before the query
+        return distance < 0 ? static_cast<std::size_t>(-distance) <= left : static_cast<std::size_t>(distance) <= right;
     }
 };
 
@@ -82,6 +95,11 @@ template <class B> additive_mask(B) -> additive_mask<B>;
 namespace detail {
 template <class M>
 concept is_additive = requires(const M& m) { m.added(std::size_t{0}, std::size_t{0}); };
+// formula/mask_extras.hpp
+template <class M>
+concept has_factor = requires(const M& m) { m.factor(std::size_t{0}, std::size_t{0}); };
+template <class M>
+concept has_sink = requires(const M& m) { m.sink(); };
 } // namespace detail
 
 /// The score of query i and key j with what the mask adds to it.
@@ -105,6 +123,19 @@ template <mask A, mask B> struct both_masks {
     {
         if constexpr (!detail::is_additive<B>) return first.added(i, j);
         else return with_bias(first, i, j, second.added(i, j));
+    }
+    [[nodiscard]] constexpr auto factor(std::size_t i, std::size_t j) const
+        requires(detail::has_factor<A> || detail::has_factor<B>)
+    {
+        if constexpr (!detail::has_factor<B>) return first.factor(i, j);
+        else if constexpr (!detail::has_factor<A>) return second.factor(i, j);
+        else return first.factor(i, j) * second.factor(i, j);
+    }
+    [[nodiscard]] constexpr auto sink() const
+        requires(detail::has_sink<A> != detail::has_sink<B>) // one sink, not two
+    {
+        if constexpr (detail::has_sink<A>) return first.sink();
+        else return second.sink();
     }
     template <axis_type Queries, axis_type Keys> constexpr void check(std::size_t n_q, std::size_t n_k) const {
         check_mask<Queries, Keys>(first, n_q, n_k);

@@ -43,21 +43,25 @@ template <vector_like X, class Visible> [[nodiscard]] constexpr auto shift_of(co
 /// a_j = e^{x_j − m} / Σ_l e^{x_l − m}, the sum over visible l; a_j = 0 where j is not visible (A011, A046, B041). Shapes: n → n.
 ///
 /// The shift m is the greatest visible x for ordered arithmetics; the result does not depend on it. Without a visible index: zeros, or NaN.
+/// A `sink` is one more logit in the sum whose weight is not returned: a_j = e^{x_j} / (Σ e^{x_l} + e^{sink}); then a row without a visible index is 0.
 /// A NaN among the visible x makes the whole row NaN; so does +∞ (∞ − ∞). In double with n entries, each relative error is at most about
 /// (n + 4)·2^−53 + |x_j − m|·2^−53 (by the standard model; proved in a later version).
 template <vector_like X, class Visible = detail::every_index>
     requires std::predicate<const Visible&, std::size_t>
-[[nodiscard]] constexpr auto softmax(const X& x, const Visible& visible = {}, empty_row on_empty = empty_row::zero) {
+[[nodiscard]] constexpr auto softmax(const X& x, const Visible& visible = {}, empty_row on_empty = empty_row::zero, const scalar_of<X>* sink = nullptr) {
     using S = scalar_of<X>;
     static_assert(has_exp<S>, "softmax needs a scalar with an exponential: attest::exp must take it");
     auto a = tensor<S, axis_of<X, 0>>::with_lengths(x.length(0));
-    const auto m = detail::shift_of(x, visible);
+    auto m = detail::shift_of(x, visible);
     if (!m.found) {
-        if (on_empty == empty_row::nan)
+        if (on_empty == empty_row::nan && sink == nullptr)
             for (std::size_t j = 0; j < x.length(0); ++j) a(j) = not_a_number<S>();
         return a;
     }
+    if (sink != nullptr) m.value = shift_point(m.value, *sink);
     S sum(0);
+    if constexpr (has_exp<S>)
+        if (sink != nullptr) sum = attest::exp(*sink - m.value);
     for (std::size_t j = 0; j < x.length(0); ++j)
         if (visible(j)) {
             if constexpr (has_exp<S>) a(j) = attest::exp(x(j) - m.value); // else the compiler has spoken
@@ -80,17 +84,20 @@ template <matrix_like X, mask M = everything>
     return a;
 }
 
-/// log Σ_j e^{x_j} over visible j, as m + log Σ e^{x_j − m}. Shapes: n → scalar. Without a visible index: −∞.
+/// log Σ_j e^{x_j} over visible j, as m + log Σ e^{x_j − m}; with a `sink`, its e^{sink} is in the sum. Shapes: n → scalar. Without a visible index:
+/// −∞ (the sink, if there is one).
 template <vector_like X, class Visible = detail::every_index>
     requires std::predicate<const Visible&, std::size_t>
-[[nodiscard]] constexpr auto log_sum_exp(const X& x, const Visible& visible = {}) {
+[[nodiscard]] constexpr auto log_sum_exp(const X& x, const Visible& visible = {}, const scalar_of<X>* sink = nullptr) {
     using S = scalar_of<X>;
     constexpr bool has_both = has_exp<S> && has_log<S>;
     static_assert(has_both, "log-sum-exp needs a scalar with exponential and logarithm: attest::exp and attest::log must take it");
-    const auto m = detail::shift_of(x, visible);
-    if (!m.found) return minus_infinity<S>();
+    auto m = detail::shift_of(x, visible);
+    if (!m.found) return sink != nullptr ? *sink : minus_infinity<S>();
+    if (sink != nullptr) m.value = shift_point(m.value, *sink);
     S sum(0);
     if constexpr (has_both) { // else the compiler has spoken
+        if (sink != nullptr) sum = attest::exp(*sink - m.value);
         for (std::size_t j = 0; j < x.length(0); ++j)
             if (visible(j)) sum = sum + attest::exp(x(j) - m.value);
         sum = m.value + attest::log(sum);

@@ -89,6 +89,68 @@ ATTEST_RULE_AXES_MEET(mask_column_for_each_key, "the mask must have one column f
 /// Tensors that are compared, copied or combined element by element (A187).
 ATTEST_RULE_AXES_MEET(same_shape, "tensors that are combined element by element must have the same shape");
 
+/// X n × d_in times W d_in × d_out (A062, A103, B021).
+ATTEST_RULE_AXES_MEET(weight_row_for_each_input, "the product X W needs the weights W to have one row for each component of a row of X "
+                                                 "(layout in_out: d_in x d_out)");
+/// W d_out × d_in times x, or X Wᵀ (B016).
+ATTEST_RULE_AXES_MEET(weight_column_for_each_input, "the product W x needs the weights W to have one column for each component of x "
+                                                    "(layout out_in: d_out x d_in)");
+/// W x + b.
+ATTEST_RULE_AXES_MEET(bias_for_each_output, "the bias b must have one component for each component of the product that it is added to");
+/// Concat(head_1, …, head_H) W_O (B022, B025, E044).
+ATTEST_RULE_AXES_MEET(output_row_for_each_head_component, "W_O must have one row for each component of Concat(head_1, ..., head_H): H times d_v rows");
+/// X + Sublayer(X) (A084).
+ATTEST_RULE_AXES_MEET(residual_keeps_shape, "a residual connection X + Sublayer(X) needs Sublayer(X) to have the shape of X");
+/// γ ⊙ x̂ + β (A077, A091).
+ATTEST_RULE_AXES_MEET(norm_weight_for_each_component, "gamma and beta must have one component for each component of x: they scale and shift each by itself");
+/// s = qᵀ W k: rows of W.
+ATTEST_RULE_AXES_MEET(bilinear_row_for_each_query_component, "the bilinear score q W k needs W to have one row for each component of the query q");
+/// s = qᵀ W k: columns of W.
+ATTEST_RULE_AXES_MEET(bilinear_column_for_each_key_component, "the bilinear score q W k needs W to have one column for each component of the key k");
+/// s = b · tanh(W_1 k + W_2 q): b, and the rows of W_1 and W_2.
+ATTEST_RULE_AXES_MEET(additive_hidden_dimension, "the additive score b . tanh(W_1 k + W_2 q) needs b, W_1 and W_2 to have equally many rows");
+/// x_t + p_t: the components of the position (B034).
+ATTEST_RULE_AXES_MEET(position_component_for_each_component, "a position must have one component for each component of the embedding that it is added to");
+/// The stages of a gradient have the shape of what they are the gradient of.
+ATTEST_RULE_AXES_MEET(gradient_has_shape_of_output, "the gradient of an output must have the shape of the output");
+
+/// Positions that come in pairs, sine and cosine (B030), and rotations.
+struct even_dimension {
+#define ATTEST_SENTENCE "sines and cosines come in pairs: the dimension must be even"
+    static constexpr const char* sentence = ATTEST_SENTENCE;
+    template <axis_type A> static constexpr bool holds = is_dynamic<A> || A::size % 2 == 0;
+    template <axis_type A> static constexpr void check(std::size_t length) {
+        static_assert(holds<A>, ATTEST_SENTENCE);
+        if (length % 2 != 0) throw shape_error(ATTEST_SENTENCE, length, 2);
+    }
+#undef ATTEST_SENTENCE
+};
+
+/// A sequence of n tokens and a table of learned positions (B035).
+struct position_in_table {
+#define ATTEST_SENTENCE "a table of learned positions must have a row for each position of the sequence: no sequence is longer than the table"
+    static constexpr const char* sentence = ATTEST_SENTENCE;
+    template <axis_type N, axis_type Table> static constexpr bool holds = is_dynamic<N> || is_dynamic<Table> || N::size <= Table::size;
+    template <axis_type N, axis_type Table> static constexpr void check(std::size_t n, std::size_t rows) {
+        static_assert(holds<N, Table>, ATTEST_SENTENCE);
+        if (n > rows) throw shape_error(ATTEST_SENTENCE, n, rows);
+    }
+#undef ATTEST_SENTENCE
+};
+
+/// Fewer key-value heads than heads: query head h reads key-value head ⌊h·H_kv/H⌋.
+struct key_value_heads_divide_heads {
+#define ATTEST_SENTENCE "the number of key-value heads must divide the number of heads: each serves equally many"
+    static constexpr const char* sentence = ATTEST_SENTENCE;
+    template <axis_type H, axis_type HKV>
+    static constexpr bool holds = is_dynamic<H> || is_dynamic<HKV> || (HKV::size != 0 && H::size % (HKV::size == 0 ? 1 : HKV::size) == 0);
+    template <axis_type H, axis_type HKV> static constexpr void check(std::size_t h, std::size_t h_kv) {
+        static_assert(holds<H, HKV>, ATTEST_SENTENCE);
+        if (h_kv == 0 || h % h_kv != 0) throw shape_error(ATTEST_SENTENCE, h, h_kv);
+    }
+#undef ATTEST_SENTENCE
+};
+
 /// d_k = d_model / H (B023, E044).
 struct heads_divide_model {
 #define ATTEST_SENTENCE "the number of heads H must divide d_model: each head has d_k = d_model / H components"
