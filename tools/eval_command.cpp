@@ -6,7 +6,9 @@
 
 #include "attest/io/metadata.hpp"
 #include "attest/io/npz.hpp"
+#include "attest/io/safetensors.hpp"
 
+#include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -38,7 +40,9 @@ int run_eval_command(const eval_options& options) {
         const dtype type = type_from(options.type);
         const loaded_case loaded = load_case(options.file, {}, options.about);
         const bool to_file = !options.output.empty();
-        if (options.type_given && !to_file) throw usage_error("--dtype is the format in a file: say -o FILE.npz as well");
+        if (options.type_given && !to_file) throw usage_error("--dtype is the format in a file: say -o FILE.npz or FILE.safetensors as well");
+        const std::string ending = std::filesystem::path(options.output).extension().string();
+        if (ending == ".npy") throw usage_error("-o " + options.output + ": outputs are written to FILE.npz or FILE.safetensors");
         progress_line line(options.file);
         const auto results = run_evaluate(loaded.asked, options.outputs, type, to_file ? 0 : options.digits, line.teller());
         line.clear();
@@ -57,7 +61,8 @@ int run_eval_command(const eval_options& options) {
         }
         if (to_file) {
             written.texts.emplace_back("attest.json", settings_text(loaded.asked.given));
-            write_npz(options.output, written);
+            if (ending == ".safetensors") write_safetensors(options.output, written);
+            else write_npz(options.output, written);
         }
         return static_cast<int>(status);
     });

@@ -41,7 +41,7 @@ content look_at(const array& a) {
 }
 
 std::string range_text(const named_array& a) {
-    if (a.value.type == dtype::raw16) return "two bytes of a type that NumPy does not know; if bf16: --bf16 " + a.name;
+    if (a.value.type == dtype::raw16) return "two bytes of a type that NumPy does not know; if bf16: --bf16 " + excerpt(a.name, 200);
     if (a.value.elements() == 0) return "empty";
     const content c = look_at(a.value);
     std::string text = c.least <= c.greatest ? fmt::format("{} to {}", report::shortest(c.least), report::shortest(c.greatest)) : "no finite value";
@@ -68,8 +68,8 @@ int run_inspect_command(const std::string& file, const std::vector<std::string>&
         archive content = load_archive(file);
         declare_bf16(content.arrays, bf16);
         for (const named_array& a : content.arrays)
-            fmt::print("{:<16} {:<5} {:<20} {}\n", a.name, name_of(a.value.type), shape_text(a.value.shape), range_text(a));
-        for (const auto& [name, text] : content.texts) fmt::print("{:<16} text  {}\n", name, one_line(text));
+            fmt::print("{:<16} {:<5} {:<20} {}\n", excerpt(a.name, 200), name_of(a.value.type), shape_text(a.value.shape), range_text(a));
+        for (const auto& [name, text] : content.texts) fmt::print("{:<16} text  {}\n", excerpt(name, 200), one_line(text));
         for (const std::string& warning : content.warnings) say_error("warning: " + warning);
         return static_cast<int>(passed);
     });

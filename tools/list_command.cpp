@@ -11,33 +11,88 @@ namespace attest::program {
 
 namespace {
 
+constexpr std::size_t width = 120;
+
 nlohmann::ordered_json tensors(std::span<const tensor_info> infos) {
     auto list = nlohmann::ordered_json::array();
     for (const tensor_info& t : infos) list.push_back({{"name", t.name}, {"shape", t.shape}, {"optional", t.optional}});
     return list;
 }
 
+std::vector<std::string_view> conventions_of(std::string_view op) {
+    std::vector<std::string_view> keys;
+    for (const convention_info& c : convention_table())
+        if (concerns(c, op)) keys.push_back(c.key);
+    return keys;
+}
+
+std::vector<std::string_view> ops_of(const convention_info& c) {
+    std::vector<std::string_view> names;
+    for (const op_info& op : ops())
+        if (concerns(c, op.name)) names.push_back(op.name);
+    return names;
+}
+
 void print_json() {
     nlohmann::ordered_json all{{"attest", version}, {"ops", nlohmann::ordered_json::array()}, {"conventions", nlohmann::ordered_json::array()}, {"mistakes", nullptr}};
     for (const op_info& op : ops())
-        all["ops"].push_back({{"name", op.name}, {"summary", op.summary}, {"inputs", tensors(op.inputs)}, {"outputs", tensors(op.outputs)}});
+        all["ops"].push_back(
+            {{"name", op.name}, {"summary", op.summary}, {"inputs", tensors(op.inputs)}, {"outputs", tensors(op.outputs)}, {"conventions", conventions_of(op.name)}});
     for (const convention_info& c : convention_table())
         all["conventions"].push_back({{"key", c.key}, {"values", c.values}, {"ops", c.ops}, {"summary", c.summary}});
     fmt::print("{}\n", all.dump());
 }
 
+// Words behind a label, in lines of at most `width` columns.
+void print_words(std::string_view label, const std::vector<std::string>& words, std::string_view between) {
+    constexpr std::size_t indent = 16;
+    if (words.empty()) return;
+    std::string line = fmt::format("    {:<{}}", label, indent - 4);
+    bool first = true;
+    for (const std::string& word : words) {
+        if (!first && line.size() + between.size() + word.size() >= width) {
+            fmt::print("{}{}\n", line, between.substr(0, between.find_last_not_of(' ') + 1));
+            line = std::string(indent, ' ');
+            first = true;
+        }
+        line += (first ? "" : std::string(between)) + word;
+        first = false;
+    }
+    fmt::print("{}\n", line);
+}
+
+// Tensors for people: a stack's layers are those of its layer's op, listed once there.
+std::vector<std::string> described(const op_info& op, std::span<const tensor_info> infos, const auto& wanted) {
+    std::vector<std::string> words;
+    bool layers = false;
+    for (const tensor_info& t : infos) {
+        if (!wanted(t)) continue;
+        const bool of_layer = t.name.starts_with("layers.N.");
+        if (!of_layer) words.push_back(fmt::format("{} {}", t.name, t.shape));
+        else if (!layers) words.push_back(fmt::format("layers.N.* (each of {}_layer's for every layer N)", op.name));
+        layers = layers || of_layer;
+    }
+    return words;
+}
+
+template <class Names> std::vector<std::string> strings(const Names& names) { return {names.begin(), names.end()}; }
+
 void print_text() {
     fmt::print("Ops\n");
     for (const op_info& op : ops()) {
-        fmt::print("  {:<12} {}\n", op.name, op.summary);
-        for (const tensor_info& t : op.inputs) fmt::print("    {:<12} {}{}\n", t.name, t.shape, t.optional ? "  (optional)" : "");
-        for (const tensor_info& t : op.outputs) fmt::print("    {:<12} {}  (output, checked if the case holds it)\n", t.name, t.shape);
+        fmt::print("  {}: {}\n", op.name, op.summary);
+        print_words("inputs", described(op, op.inputs, [](const tensor_info& t) { return !t.optional; }), ", ");
+        print_words("optional", described(op, op.inputs, [](const tensor_info& t) { return t.optional; }), ", ");
+        print_words("outputs", described(op, op.outputs, [](const tensor_info&) { return true; }), ", ");
+        print_words("conventions", strings(conventions_of(op.name)), ", ");
     }
-    fmt::print("\nConventions (default first)\n");
+    fmt::print("\n  N stands for any index. An output is checked if the case holds it; gradients (dx of x) need the input dout.\n"
+               "\nConventions (default first; layers and stacks take those of their parts)\n");
     for (const convention_info& c : convention_table()) {
-        std::string values;
-        for (const std::string_view value : c.values) values += (values.empty() ? "" : ", ") + std::string(value);
-        fmt::print("  {:<14} {:<18} {}\n{:36}{}\n", c.key, c.ops, c.summary, "", values);
+        fmt::print("  {}: {}\n", c.key, c.summary);
+        print_words("values", strings(c.values), ", ");
+        const auto names = ops_of(c);
+        print_words("ops", names.size() == ops().size() ? std::vector<std::string>{"all"} : strings(names), ", ");
     }
 }
 

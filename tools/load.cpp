@@ -3,15 +3,34 @@
 
 #include "attest/io/metadata.hpp"
 #include "attest/io/npy.hpp"
+#include "attest/io/npy_folder.hpp"
 #include "attest/io/npz.hpp"
+#include "attest/io/safetensors.hpp"
 
 namespace attest::program {
 
-archive load_archive(const std::filesystem::path& path) {
+namespace {
+
+// The ending, or what a file that has none of the known ones begins with.
+std::string format_of(const std::filesystem::path& path) {
     const std::string ending = path.extension().string();
-    if (std::filesystem::is_directory(path)) throw file_error(path.string(), "is a folder, which this version does not read", "a .npz file");
-    if (ending == ".safetensors") throw file_error(path.string(), "is a safetensors file, which this version does not read yet", "a .npz file");
-    if (ending == ".npy") {
+    if (ending == ".npz" || ending == ".npy" || ending == ".safetensors") return ending;
+    file_source file(path);
+    std::string text(std::min<std::size_t>(file.size(), 9), '\0');
+    file.read(0, std::as_writable_bytes(std::span{text}));
+    if (text.starts_with("PK")) return ".npz";
+    if (text.starts_with("\x93NUMPY")) return ".npy";
+    if (text.size() == 9 && text[8] == '{') return ".safetensors";
+    throw file_error(path.string(), "neither .npz nor .npy nor .safetensors, by its name or by its first bytes");
+}
+
+} // namespace
+
+archive load_archive(const std::filesystem::path& path) {
+    if (std::filesystem::is_directory(path)) return read_npy_folder(path);
+    const std::string format = format_of(path);
+    if (format == ".safetensors") return read_safetensors(path);
+    if (format == ".npy") {
         archive single;
         single.arrays.push_back({path.stem().string(), read_npy(path, &single.warnings)});
         return single;

@@ -52,7 +52,7 @@ struct heads {
     }
     [[nodiscard]] truth_row row(std::size_t h, std::size_t i) const {
         const std::size_t h_from = h * h_k / h_q;
-        const hundred scale = how.dot_score ? hundred(1) : how.scale ? hundred(*how.scale) : 1 / mp::sqrt(hundred(d_k));
+        const hundred scale = how.dot_score() ? hundred(1) : how.scale ? hundred(*how.scale) : 1 / mp::sqrt(hundred(d_k));
         truth_row t;
         hundred greatest = 0, sum = 0;
         bool any = false;
@@ -113,7 +113,7 @@ heads draw_heads(generator& r) {
     x.how.causal = static_cast<causal_alignment>(r.below(3));
     x.how.layout = static_cast<tensor_layout>(r.below(3));
     if (r.below(3) == 0) x.how.scale = "0.3";
-    else x.how.dot_score = r.below(3) == 0;
+    else x.how.score = r.below(3) == 0 ? attest::score_kind::dot : attest::score_kind::scaled;
     return x;
 }
 

@@ -68,3 +68,47 @@ TEST_CASE("what is no number is refused in one line that quotes it", "[question]
     CHECK(refused(std::string(5000, '9')).size() < 200);
     CHECK(refused(std::string(200, '9')).empty());
 }
+
+TEST_CASE("numbers are held against their range exactly", "[question]") {
+    const auto positive = [](const char* text) { return refusal([&] { attest::check_positive("softcap", text); return 0; }); };
+    const auto not_negative = [](const char* text) { return refusal([&] { attest::check_not_negative("eps", text); return 0; }); };
+    const auto probability = [](const char* text) { return refusal([&] { attest::check_probability("dropout-p", text); return 0; }); };
+    for (const char* const text : {"1", "0.1", "1e-9999", "0x1p-2000", "+3", "000.001"}) {
+        CAPTURE(text);
+        CHECK(positive(text).empty());
+        CHECK(not_negative(text).empty());
+    }
+    for (const char* const text : {"0", "-0", "0.00", "0e5", "0x0p3", "-1", "-1e-9999"}) {
+        CAPTURE(text);
+        CHECK(positive(text) == "'softcap' must be greater than 0, not '" + std::string(text) + "'");
+    }
+    for (const char* const text : {"0", "-0", "-0.000", "0x0"}) {
+        CAPTURE(text);
+        CHECK(not_negative(text).empty());
+        CHECK(probability(text).empty());
+    }
+    CHECK(not_negative("-1e-300") == "'eps' must be 0 or greater, not '-1e-300'");
+    for (const char* const text : {"0.1", "0.99999999999999999999999999999999", "9e-1", "99e-2", "0.9e0", "1e-1", "0x0.8", "0x1p-1", "0xfp-4", "0x0.ffffffffffffffffffff", "0x3p-2",
+                                   "0x7p-3", "0xfffp-12", "0.00001", "123456e-6"}) {
+        CAPTURE(text);
+        CHECK(probability(text).empty());
+    }
+    for (const char* const text : {"1", "1.0", "01", "1.00000000000000000000000000000001", "10e-1", "0.1e1", "-0.1", "2", "100e-2", "0x1", "0x1p0", "0x8p-3", "0x10p-4", "0x2p-1", "0x4p-2",
+                                   "0x1.0p0", "0.01e2", "1000000e-6", "-1"}) {
+        CAPTURE(text);
+        CHECK(probability(text) == "'dropout-p' must be at least 0 and less than 1, not '" + std::string(text) + "'");
+    }
+    for (const auto& said : {positive("x"), not_negative(""), probability("nan")}) CHECK(says(said, {"must be a number"}));
+}
+
+TEST_CASE("counts are decimal integers of at most nine digits", "[question]") {
+    using attest::detail::parse_count;
+    CHECK(parse_count("heads", "8", 1) == 8);
+    CHECK(parse_count("heads", "08", 1) == 8);
+    CHECK(parse_count("position-offset", "0", 0) == 0);
+    CHECK(parse_count("length", "999999999", 1) == 999999999);
+    for (const char* const text : {"", "-1", "+1", "1.0", "1e3", "0x8", " 8", "8 ", "1000000000", "99999999999999999999999", "eight", "0"}) {
+        CAPTURE(text);
+        CHECK(refusal([&] { return parse_count("heads", text, 1); }) == "the convention 'heads' is an integer of at most nine digits, 1 or greater, not '" + std::string(text) + "'");
+    }
+}

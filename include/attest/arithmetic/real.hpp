@@ -3,9 +3,11 @@
 /// `real<D>`: numbers of at least D decimal digits, our own class around a Boost.Multiprecision number.
 ///
 /// + − × ÷ and sqrt are Boost's, correctly rounded to `bits` bits. exp and log are ours, since Boost's lose about 1.3 units in the last place for
-/// each unit of |x|. Relative errors (estimated, not proved yet): exp (2|x| + 64) · 2^−bits, log 2^(6 − bits).
+/// each unit of |x|. Relative errors (estimated, not proved yet): exp (2|x| + 64) · 2^−bits, log 2^(6 − bits). tanh, erf, sin, cos and π are rounded from
+/// more digits (`real_functions.hpp`): 2^(1 − bits), and for sin and cos |x| · 2^(−127 − bits), not relative, in addition: it counts only next to their zeros.
 #pragma once
 
+#include "attest/arithmetic/real_functions.hpp"
 #include "attest/arithmetic/scalar.hpp"
 
 #include <array>
@@ -58,6 +60,27 @@ public:
     friend real attest_sqrt(const real& a) { return real(number(boost::multiprecision::sqrt(a.value_))); }
     friend real attest_exp(const real& a) { return real(exp_of(a.value_)); }
     friend real attest_log(const real& a) { return real(log_of(a.value_)); }
+    friend real attest_tanh(const real& a) {
+        if (!a.is_finite()) return a.is_nan() ? a : real(a.is_negative() ? -1 : 1);
+        return odd<real<Digits + 20>>(a, [](const auto& x) { return detail::tanh_of_real<real<Digits + 20>>(x); });
+    }
+    friend real attest_erf(const real& a) {
+        if (!a.is_finite()) return a.is_nan() ? a : real(a.is_negative() ? -1 : 1);
+        return odd<real<Digits + 20>>(a, [](const auto& x) { return detail::erf_of_real<real<Digits + 20>>(x); });
+    }
+    /// NaN for infinities. Throws std::domain_error for |a| >= 2^100 (1.2 · 10^30).
+    friend real attest_sin(const real& a) {
+        if (!a.is_finite()) return std::numeric_limits<real>::quiet_NaN();
+        return odd<real<Digits + 40>>(a, [](const auto& x) { return detail::sin_of_real<real<Digits + 40>>(x); });
+    }
+    /// As sin.
+    friend real attest_cos(const real& a) {
+        if (!a.is_finite()) return std::numeric_limits<real>::quiet_NaN();
+        if (a.is_zero()) return real(1);
+        using wide = real<Digits + 40>;
+        return real(number(detail::cos_of_real<wide>(typename wide::number(a.value_))));
+    }
+    [[nodiscard]] static real pi() { return real(boost::math::constants::pi<number>()); }
 
     /// Decimal text with `digits` significant digits: "0.23071289062500000000", "-1.5e-30", "nan", "inf".
     [[nodiscard]] std::string text(int digits) const {
@@ -67,6 +90,13 @@ public:
     }
 
 private:
+    // f(x) = −f(−x), by f for x > 0 in a wider real.
+    template <class Wide, class F> static real odd(const real& a, const F& f) {
+        if (a.is_zero()) return a;
+        const real magnitude = real(number(f(typename Wide::number(abs(a).value_))));
+        return a.is_negative() ? -magnitude : magnitude;
+    }
+
     static constexpr int halvings = 8;
 
     // exp(x) = (e^(r / 2^8))^(2^8) · 2^k with k = round(x / ln 2), |r| <= ln(2)/2: the series runs on expm1, whose doubling

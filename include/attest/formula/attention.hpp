@@ -34,10 +34,7 @@ template <vector_like Q, matrix_like K, matrix_like V, mask M, class Score>
     const detail::mask_row<M> visible{mask, i};
     for (std::size_t j = 0; j < k.length(0); ++j)
         if (visible(j)) row.scores(j) = with_bias(mask, i, j, S(score(q_i, k[j])));
-    if constexpr (detail::has_sink<M>) {
-        const S sink = mask.sink();
-        row.weights = softmax(row.scores, visible, on_empty, &sink);
-    } else row.weights = softmax(row.scores, visible, on_empty);
+    row.weights = detail::softmax_of_row(row.scores, mask, i, on_empty);
     bool any = detail::has_sink<M>;
     for (std::size_t j = 0; j < v.length(0); ++j)
         if (visible(j)) {
@@ -87,7 +84,7 @@ template <matrix_like X, mask M = everything, class Score = dot_product>
     return attention(x, x, x, mask, score);
 }
 
-/// The weights alone: softmax(Q Kᵀ / √d_k). Shapes: Q n_q × d_k, K n_k × d_k → n_q × n_k (A053).
+/// The weights alone: softmax(Q Kᵀ / √d_k), before a mask's factor. Shapes: Q n_q × d_k, K n_k × d_k → n_q × n_k (A053).
 template <matrix_like Q, matrix_like K, mask M = everything>
 [[nodiscard]] constexpr auto attention_weights(const Q& q, const K& k, const M& mask = {}, empty_row on_empty = empty_row::zero) {
     auto s = scaled_scores(q, k);

@@ -20,13 +20,13 @@ template <class S, axis_type DV> struct running_softmax {
     /// Takes keys `first` to `last` (not included) of query i into account.
     template <vector_like Q, matrix_like K, matrix_like V, mask M, class Score>
     constexpr void add(const Q& q_i, const K& k, const V& v, std::size_t i, std::size_t first, std::size_t last, const M& mask, const Score& score) {
-        auto s = tensor<S, axis_of<K, 0>>::with_lengths(k.length(0));
+        auto s = tensor<S, axis<dynamic>>::with_lengths(last - first); // of this block alone
         S greatest = shift;
         bool found = any;
         for (std::size_t j = first; j < last; ++j)
             if (mask.visible(i, j)) {
-                s(j) = with_bias(mask, i, j, S(score(q_i, k[j])));
-                greatest = found ? shift_point(greatest, s(j)) : s(j);
+                s(j - first) = with_bias(mask, i, j, S(score(q_i, k[j])));
+                greatest = found ? shift_point(greatest, s(j - first)) : s(j - first);
                 found = true;
             }
         if (!found) return;
@@ -39,7 +39,7 @@ template <class S, axis_type DV> struct running_softmax {
         any = true;
         for (std::size_t j = first; j < last; ++j)
             if (mask.visible(i, j)) {
-                const S p = attest::exp(s(j) - shift);
+                const S p = attest::exp(s(j - first) - shift);
                 denominator = denominator + p;
                 for (std::size_t c = 0; c < output.length(0); ++c) output(c) = output(c) + p * v(j, c);
             }
@@ -47,7 +47,7 @@ template <class S, axis_type DV> struct running_softmax {
 };
 
 /// Attention, `block` keys at a time. Shapes: Q n_q × d_q, K n_k × d_k, V n_k × d_v → n_q × d_v. The value is that of `attention` for every block size
-/// of at least 1 (shape_error for 0). A row without a visible key is zero, or NaN. Masks with a factor or a sink are not for this form.
+/// of at least 1 (shape_error for 0), as long as the scores are finite. A row without a visible key is zero, or NaN. Masks with a factor or a sink are not for this form.
 template <matrix_like Q, matrix_like K, matrix_like V, mask M = everything, class Score = scaled_by_dimension>
 [[nodiscard]] constexpr auto blockwise_attention(const Q& q, const K& k, const V& v, std::size_t block, const M& mask = {}, const Score& score = {},
                                                  empty_row on_empty = empty_row::zero) {

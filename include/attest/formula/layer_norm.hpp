@@ -5,6 +5,7 @@
 /// A row is a token, and is normalised by itself over its d components (A088, B049).
 #pragma once
 
+#include "attest/arithmetic/scalar.hpp"
 #include "attest/elementary/sqrt.hpp"
 #include "attest/shape/tensor.hpp"
 

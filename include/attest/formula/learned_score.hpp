@@ -67,6 +67,11 @@ template <class Score, scalar S> struct softcapped {
 
     template <axis_type DQ, axis_type DK> static constexpr bool fits = score_fits<Score, DQ, DK>();
     template <axis_type DQ, axis_type DK> constexpr void check(std::size_t d_q, std::size_t d_k) const { check_score<DQ, DK>(score, d_q, d_k); }
+    /// `softcapped{scaled_by_dimension{}, cap}` caps the scaled dot product of whatever d_k turns out to be.
+    template <class T> [[nodiscard]] constexpr auto with_dimension(std::size_t d_k) const {
+        using inner = std::remove_cvref_t<decltype(score_of_dimension<T>(score, d_k))>;
+        return softcapped<inner, S>{score_of_dimension<T>(score, d_k), cap};
+    }
     template <vector_like Q, vector_like K> [[nodiscard]] constexpr S operator()(const Q& q, const K& k) const {
         static_assert(has_tanh<S>, "the soft cap needs a scalar with a hyperbolic tangent: attest::tanh must take it");
         if constexpr (has_tanh<S>) return cap * attest::tanh(S(score(q, k)) / cap);

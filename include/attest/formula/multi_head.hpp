@@ -59,8 +59,13 @@ template <axis_type D, class X>
     requires matrix_like<X>
 [[nodiscard]] constexpr auto head_columns(X& of, std::size_t h, std::size_t d) {
     using T = std::remove_reference_t<decltype(*of.data())>;
-    const std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(of.length(1)), 1};
-    return view<T, axis_of<std::remove_const_t<X>, 0>, D>(of.data() + h * d, extents<axis_of<std::remove_const_t<X>, 0>, D>(of.length(0), d), strides);
+    using rows = axis_of<std::remove_const_t<X>, 0>;
+    std::ptrdiff_t strides[] = {static_cast<std::ptrdiff_t>(of.length(1)), 1};
+    if constexpr (requires { of.stride(0); }) { // a view
+        strides[0] = of.stride(0);
+        strides[1] = of.stride(1);
+    }
+    return view<T, rows, D>(of.data() + static_cast<std::ptrdiff_t>(h * d) * strides[1], extents<rows, D>(of.length(0), d), strides);
 }
 
 /// Q, K and V of all heads, side by side. Shapes: n × H·d_k, m × H_kv·d_k, m × H_kv·d_v.
@@ -85,7 +90,8 @@ template <axis_type D, matrix_like X, class Rotation>
     auto rows = tensor<scalar_of<X>, axis_of<X, 0>, D>::with_lengths(side_by_side.length(0), d);
     const auto head = head_columns<D>(side_by_side, h, d);
     for (std::size_t i = 0; i < rows.length(0); ++i) {
-        decltype(auto) row = rotation(head[i], i);
+        const auto plain = head[i]; // outlives what the rotation may refer to
+        decltype(auto) row = rotation(plain, i);
         for (std::size_t c = 0; c < d; ++c) rows(i, c) = row(c);
     }
     return rows;
@@ -100,20 +106,24 @@ template <class P, class W, class How> [[nodiscard]] constexpr auto head_inputs(
     return projected<decltype(q), decltype(k), decltype(v)>{static_cast<decltype(q)&&>(q), static_cast<decltype(k)&&>(k), static_cast<decltype(v)&&>(v)};
 }
 
-/// Concat(head_1, …, head_H), before W_O. Shapes: X n × d_model, M m × d_memory → n × H·d_v.
-template <matrix_like X, matrix_like M, class W, class How> [[nodiscard]] constexpr auto concatenated_heads(const X& x, const M& memory, const W& w, const How& how) {
-    using S = scalar_of<X>;
-    const auto all = project_heads(x, memory, w);
-    auto concat = tensor<S, axis_of<X, 0>, axis_of<decltype(w.w_o), 0>>::with_lengths(x.length(0), w.w_o.length(0));
+/// Concat(head_1, …, head_H) of projected heads. Shapes: n × H·d_k, m × H_kv·d_k, m × H_kv·d_v → n × H·d_v.
+template <class P, class W, class How> [[nodiscard]] constexpr auto attend_heads(const P& all, const W& w, const How& how, empty_row on_empty) {
+    using q_type = decltype(all.q);
     const std::size_t d_v = w.d_v();
+    auto concat = tensor<scalar_of<q_type>, axis_of<q_type, 0>, axis_of<decltype(w.w_o), 0>>::with_lengths(all.q.length(0), w.w_o.length(0));
     rules::output_row_for_each_head_component::check<axis<dynamic>, axis<dynamic>>(w.n_heads * d_v, concat.length(1)); // of dynamic axes
     for (std::size_t h = 0; h < w.n_heads; ++h) {
         const auto in = head_inputs(all, w, how, h);
-        const auto head = attention(in.q, in.k, in.v, mask_of_head(how.mask, h), how.score, how.on_empty);
+        const auto head = attention(in.q, in.k, in.v, mask_of_head(how.mask, h), how.score, on_empty);
         for (std::size_t i = 0; i < head.length(0); ++i)
             for (std::size_t c = 0; c < d_v; ++c) concat(i, h * d_v + c) = head(i, c);
     }
     return concat;
+}
+
+/// Concat(head_1, …, head_H), before W_O. Shapes: X n × d_model, M m × d_memory → n × H·d_v.
+template <matrix_like X, matrix_like M, class W, class How> [[nodiscard]] constexpr auto concatenated_heads(const X& x, const M& memory, const W& w, const How& how) {
+    return attend_heads(project_heads(x, memory, w), w, how, how.on_empty);
 }
 
 /// Multi-head cross-attention: queries from X, keys and values from the memory M (B056 to B059).

@@ -72,9 +72,11 @@ template <scalar S> struct scaled_dot_product : detail::same_dimension {
 /// Stands for the scaled dot product of whatever d_k turns out to be.
 struct scaled_by_dimension : detail::same_dimension {};
 
-/// The score function itself: `scaled_by_dimension` becomes the scaled dot product of d_k, every other stays what it is.
+/// The score function itself: `scaled_by_dimension` becomes the scaled dot product of d_k, also inside a score that says so by a member
+/// `with_dimension<S>(d_k)`; every other stays what it is.
 template <class S, class Score> [[nodiscard]] constexpr decltype(auto) score_of_dimension(const Score& score, [[maybe_unused]] std::size_t d_k) {
     if constexpr (std::same_as<Score, scaled_by_dimension>) return scaled_dot_product<S>::of_dimension(d_k);
+    else if constexpr (requires { score.template with_dimension<S>(d_k); }) return score.template with_dimension<S>(d_k);
     else return (score);
 }
 

@@ -72,13 +72,26 @@ template <vector_like X, class Visible = detail::every_index>
     return a;
 }
 
-/// Row-wise softmax of a matrix: each row is a distribution over the keys (A051, E003). Shapes: n_q × n_k → n_q × n_k.
+namespace detail {
+// Row i under a mask, with the mask's sink if it has one.
+template <vector_like X, mask M> [[nodiscard]] constexpr auto softmax_of_row(const X& x, const M& m, std::size_t i, empty_row on_empty) {
+    if constexpr (has_sink<M>) {
+        const scalar_of<X> sink(m.sink());
+        return softmax(x, mask_row<M>{m, i}, on_empty, &sink);
+    } else {
+        return softmax(x, mask_row<M>{m, i}, on_empty);
+    }
+}
+} // namespace detail
+
+/// Row-wise softmax of a matrix: each row is a distribution over the keys (A051, E003), or what a sink leaves of it. Shapes: n_q × n_k → n_q × n_k.
+/// A mask's bias is not added here, nor its factor multiplied.
 template <matrix_like X, mask M = everything>
 [[nodiscard]] constexpr auto softmax(const X& x, const M& m = {}, empty_row on_empty = empty_row::zero) {
     check_mask<axis_of<X, 0>, axis_of<X, 1>>(m, x.length(0), x.length(1));
     auto a = tensor<scalar_of<X>, axis_of<X, 0>, axis_of<X, 1>>::with_lengths(x.length(0), x.length(1));
     for (std::size_t i = 0; i < x.length(0); ++i) {
-        const auto row = softmax(x[i], detail::mask_row<M>{m, i}, on_empty);
+        const auto row = detail::softmax_of_row(x[i], m, i, on_empty);
         for (std::size_t j = 0; j < x.length(1); ++j) a(i, j) = row(j);
     }
     return a;

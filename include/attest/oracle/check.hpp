@@ -11,6 +11,7 @@
 
 #include "attest/oracle/compare_attention.hpp"
 #include "attest/oracle/compare_softmax.hpp"
+#include "attest/oracle/compare_stages.hpp"
 
 #include <range/v3/algorithm/find_if.hpp>
 #include <range/v3/algorithm/all_of.hpp>
@@ -45,18 +46,28 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
 [[nodiscard]] inline check_result check(const settings& given, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
                                         const progress& tell = {}) {
     const conventions how = read_conventions(given);
-    if (how.op.empty()) throw usage_error("no op is given; ops: attention, softmax");
+    if (how.op.empty()) throw usage_error("no op is given; see `attest list` for the ops");
     check_result result;
     result.op = how.op;
     std::vector<output_judge> judges = detail::make_judges(find_op(how.op), how, candidates);
     if (ranges::all_of(candidates, [](const named_view& candidate) { return candidate.value.elements() == 0; }))
         throw usage_error("nothing to compare: the outputs have no elements");
-    if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, tell);
-    else detail::compare_attention(how, inputs, candidates, judges, result, tell);
+    // Outputs with limits of their own, then those whose rounding bounds are propagated.
+    std::vector<output_judge> tracked_judges;
+    const auto is_own = [&](const output_judge& judge) { return !is_tracked(how, inputs, judge.name()); };
+    const auto rest = std::stable_partition(judges.begin(), judges.end(), is_own);
+    std::move(rest, judges.end(), std::back_inserter(tracked_judges));
+    judges.erase(rest, judges.end());
+    if (!judges.empty() && how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, tell);
+    else if (!judges.empty()) detail::compare_attention(how, inputs, candidates, judges, result, tell);
+    if (!tracked_judges.empty()) {
+        detail::compare_stages(how, inputs, candidates, tracked_judges, result, tell);
+        std::move(tracked_judges.begin(), tracked_judges.end(), std::back_inserter(judges));
+    }
 
     for (const tensor_info& input : find_op(how.op).inputs)
-        if (const array_view* given_input = find(inputs, input.name))
-            result.inputs.push_back({std::string(input.name), given_input->type, given_input->shape});
+        for (const named_view& given_input : inputs)
+            if (matches(input.name, given_input.name)) result.inputs.push_back({given_input.name, given_input.value.type, given_input.value.shape});
     result.assumed = !how.arithmetic.has_value();
     for (const output_judge& judge : judges) {
         const arithmetic* const chosen = detail::arithmetic_in_force(judge, how.arithmetic, find(candidates, judge.name())->type);
@@ -67,7 +78,8 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
     const auto bad = ranges::find_if(result.outputs, [](const output_result& output) { return !passes(output.verdict) && output.verdict != verdict::undecided; });
     if (bad != result.outputs.end()) result.first_bad_stage = bad->name;
     // The arithmetic of the whole case is that of its last output, `out` where there is one.
-    result.arithmetic = result.outputs.back().arithmetic;
+    const auto out = ranges::find_if(result.outputs, [](const output_result& output) { return output.name == "out"; });
+    result.arithmetic = (out != result.outputs.end() ? *out : result.outputs.back()).arithmetic;
     result.conventions = conventions_in_force(how);
     return result;
 }

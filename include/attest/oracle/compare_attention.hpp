@@ -36,8 +36,8 @@ class attention_row_comparison {
 public:
     attention_row_comparison(const exact_row& row, const matrix_view& v, limits_of_row& limits) : row_{row}, v_{v}, limits_{limits} {}
 
-    /// `first`: position of the row's first element in the candidate; `step`: from one to the next.
-    void operator()(output_judge& judge, std::size_t first, std::size_t step) {
+    /// `first`: position of the row's first element in the candidate; `stride`: from one to the next.
+    void operator()(output_judge& judge, std::size_t first, std::size_t stride) {
         judge.begin_row();
         const std::string& name = judge.name();
         if (name == "lse") {
@@ -45,12 +45,12 @@ public:
             const double reach = row_.visible.empty() ? 0.0 : std::max(absolute(static_cast<double>(row_.lse)), 1.0);
             judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return bound{l.lse()}; }, {.reach = reach});
         } else if (name == "out") {
-            for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * step, c);
+            for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * stride, c);
         } else {
             std::size_t at = 0; // the number of visible keys before key j
             for (std::size_t j = 0; j < row_.raw_size.size(); ++j) {
                 const bool visible = at < row_.visible.size() && row_.visible[at] == j;
-                over_keys(judge, first + j * step, j, visible, at);
+                over_keys(judge, first + j * stride, j, visible, at);
                 at += visible ? 1 : 0;
             }
         }

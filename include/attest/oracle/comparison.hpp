@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/oracle/judge.hpp"
+#include "attest/oracle/stages.hpp"
 
 #include <chrono>
 #include <functional>
@@ -13,9 +14,6 @@
 #include <range/v3/algorithm/equal.hpp>
 
 namespace attest {
-
-/// Called with the rows done and the rows in all, after every row; may be empty.
-using progress = std::function<void(std::size_t, std::size_t)>;
 
 namespace detail {
 
@@ -43,20 +41,19 @@ inline std::vector<const arithmetic*> arithmetics_for(const array_view& candidat
     return possible;
 }
 
-// Candidates in the order of computation, one judge each.
+// Candidates in the order of computation (of norm=post), one judge each.
 inline std::vector<output_judge> make_judges(const op_info& op, const conventions& how, const std::vector<named_view>& candidates) {
     std::vector<output_judge> judges;
+    for (const named_view& candidate : candidates) {
+        if (!is_output(op, candidate.name)) throw usage_error("'" + candidate.name + "' is not an output of " + std::string(op.name));
+        if (&candidate.value != find(candidates, candidate.name)) throw usage_error("'" + candidate.name + "' is given twice");
+    }
     for (const tensor_info& output : op.outputs)
-        if (const array_view* candidate = find(candidates, output.name)) {
-            require_float(output.name, *candidate);
-            judges.emplace_back(std::string(output.name), *candidate, arithmetics_for(*candidate, how.arithmetic), output.name == "out");
-        }
-    const auto known = [&](const named_view& candidate) {
-        return ranges::any_of(op.outputs, [&](const tensor_info& output) { return output.name == candidate.name; });
-    };
-    for (const named_view& candidate : candidates)
-        if (!known(candidate)) throw usage_error("'" + candidate.name + "' is not an output of " + std::string(op.name));
-        else if (&candidate.value != find(candidates, candidate.name)) throw usage_error("'" + candidate.name + "' is given twice");
+        for (const named_view& candidate : candidates)
+            if (matches(output.name, candidate.name)) {
+                require_float(candidate.name, candidate.value);
+                judges.emplace_back(candidate.name, candidate.value, arithmetics_for(candidate.value, how.arithmetic), candidate.name == "out");
+            }
     if (judges.empty()) {
         std::string names;
         for (const tensor_info& output : op.outputs) names += (names.empty() ? "" : ", ") + std::string(output.name);

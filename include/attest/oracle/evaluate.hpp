@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/oracle/comparison.hpp"
+#include "attest/oracle/run_stages.hpp"
 
 #include <range/v3/algorithm/all_of.hpp>
 #include <range/v3/algorithm/find_if.hpp>
@@ -21,22 +22,38 @@ using element_sink = std::function<void(std::size_t, std::size_t, const exact_nu
 
 namespace detail {
 
-inline void evaluate_attention_row(const std::string& name, std::size_t output, std::size_t first, std::size_t step, const exact_row& row,
+inline void evaluate_attention_row(const std::string& name, std::size_t output, std::size_t first, std::size_t stride, const exact_row& row,
                                    const element_sink& sink) {
     if (name == "lse") return sink(output, first, row.lse, row.lse_radius);
     if (name == "out") {
-        for (std::size_t c = 0; c < row.out.length(0); ++c) sink(output, first + c * step, row.out(c), row.out_radius[c]);
+        for (std::size_t c = 0; c < row.out.length(0); ++c) sink(output, first + c * stride, row.out(c), row.out_radius[c]);
         return;
     }
     std::size_t at = 0;
     for (std::size_t j = 0; j < row.raw_size.size(); ++j) {
         const bool visible = at < row.visible.size() && row.visible[at] == j;
         at += visible ? 1 : 0;
-        if (name == "raw_scores") sink(output, first + j * step, row.raw_scores(j), 0x1p-180 * row.raw_size[j]);
-        else if (name == "weights") sink(output, first + j * step, row.weights(j), visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
-        else if (visible) sink(output, first + j * step, row.scores(j), row.score_radius[j]);
-        else sink(output, first + j * step, -std::numeric_limits<exact_number>::infinity(), 0);
+        if (name == "raw_scores") sink(output, first + j * stride, row.raw_scores(j), 0x1p-180 * row.raw_size[j]);
+        else if (name == "weights") sink(output, first + j * stride, row.weights(j), visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
+        else if (visible) sink(output, first + j * stride, row.scores(j), row.score_radius[j]);
+        else sink(output, first + j * stride, -std::numeric_limits<exact_number>::infinity(), 0);
     }
+}
+
+inline void evaluate_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
+                            const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell) {
+    // softmax's own out is not among the stages.
+    for (const std::string& name : wanted)
+        if (how.op == "softmax" && !is_tracked(how, inputs, name)) throw usage_error("'out' and 'dx' of softmax are evaluated one at a time: ask for one of them");
+    const staged exact = run_stages(how, inputs, wanted, tell);
+    std::vector<evaluated_output> outputs;
+    for (const stage& s : exact.stages) outputs.push_back({s.name, s.shape});
+    begin(outputs);
+    for (std::size_t o = 0; o < exact.stages.size(); ++o)
+        for (std::size_t e = 0; e < exact.stages[o].values.size(); ++e) {
+            const tracked& value = exact.stages[o].values[e];
+            sink(o, e, value.value(), value.value().is_finite() ? value.error(tracked_kind::value) : 0);
+        }
 }
 
 } // namespace detail
@@ -46,11 +63,11 @@ inline void evaluate_attention_row(const std::string& name, std::size_t output, 
 inline void evaluate(const settings& given, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
                      const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell = {}) {
     const conventions how = read_conventions(given);
-    if (how.op.empty()) throw usage_error("no op is given; ops: attention, softmax");
+    if (how.op.empty()) throw usage_error("no op is given; see `attest list` for the ops");
     const op_info& op = find_op(how.op);
     for (const std::string& name : wanted)
-        if (!ranges::any_of(op.outputs, [&](const tensor_info& output) { return output.name == name; }))
-            throw usage_error("'" + name + "' is not an output of " + how.op);
+        if (!is_output(op, name)) throw usage_error("'" + name + "' is not an output of " + how.op);
+    if (ranges::any_of(wanted, [&](const std::string& name) { return is_tracked(how, inputs, name); })) return detail::evaluate_stages(how, inputs, wanted, begin, sink, tell);
     if (how.op == "softmax") {
         const softmax_problem p = make_softmax_problem(how, inputs);
         begin({{"out", p.shape}});

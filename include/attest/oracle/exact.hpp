@@ -10,10 +10,10 @@
 #include "attest/arithmetic/real.hpp"
 #include "attest/formula/attention.hpp"
 #include "attest/oracle/problem.hpp"
+#include "attest/oracle/tracked.hpp"
 
 namespace attest {
 
-using exact_number = real<50>;
 using exact_vector = tensor<exact_number, dynamic_axis>;
 using exact_matrix = tensor<exact_number, dynamic_axis, dynamic_axis>;
 
@@ -94,7 +94,7 @@ inline void estimate_radii(exact_row& row, double scale, std::size_t d_k, const 
 class exact_attention {
 public:
     explicit exact_attention(const attention_problem& p)
-        : p_{p}, scale_{p.how.dot_score ? exact_number(1)
+        : p_{p}, scale_{p.how.dot_score() ? exact_number(1)
                         : p.how.scale   ? number_from<exact_number>("scale", *p.how.scale)
                                         : scaled_dot_product<exact_number>::of_dimension(p.d_k).scale} {
         if (!(detail::absolute(scale()) < detail::infinity_of_double)) throw usage_error("'scale' " + p.how.scale.value_or("") + " is beyond the range of f64");

@@ -41,6 +41,9 @@ public:
     [[nodiscard]] const std::string& name() const { return result_.name; }
     [[nodiscard]] const std::vector<const arithmetic*>& possible() const { return possible_; }
 
+    /// No limits are derived for what the candidate may have computed in.
+    void without_limits() { result_.limits_derived = false; }
+
     void begin_row() {
         ++result_.rows;
         for (tally& t : tallies_) t.row_counted = false;

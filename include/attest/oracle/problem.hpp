@@ -55,33 +55,52 @@ void check_rule(std::string_view left_name, const array_view& left, std::size_t 
     }
 }
 
-// The mask as what is added to the scores: −∞ hides a key. Broadcast to n_q × n_k, not over the batch.
-inline matrix_stack mask_stack(const array_view& mask, const attention_problem& p) {
-    const auto fail = [&](const std::string& what) { throw usage_error("mask " + shape_text(mask.shape) + " " + what); };
-    const bool additive = is_float(mask.type);
-    const bool boolean = mask.type == dtype::boolean;
-    if (mask.type == dtype::raw16) fail("holds two bytes of a type that NumPy does not know; if they are bf16, say so with --bf16 mask");
-    if (!additive && !boolean && !p.how.mask_polarity_declared)
-        fail("holds integers: declare mask-polarity (keep: 1 may be seen; drop: 1 may not)");
-    const std::size_t rank = mask.shape.size();
-    const std::size_t rows = rank >= 2 ? mask.shape[rank - 2] : 1;
-    const std::size_t columns = rank >= 1 ? mask.shape[rank - 1] : 1;
-    if (rows != 1) check_rule<rules::mask_row_for_each_query>("q", {dtype::f64, {p.n_q, p.d_k}}, p.n_q, "mask", mask, rows);
-    if (columns != 1) check_rule<rules::mask_column_for_each_key>("k", {dtype::f64, {p.n_k, p.d_k}}, p.n_k, "mask", mask, columns);
-    matrix_stack stack{{}, p.n_q, p.n_k, {}};
-    if (rank > 2) stack.batch.assign(mask.shape.begin(), mask.shape.end() - 2);
-    while (stack.batch.size() > p.batch.size() && stack.batch.front() == 1) stack.batch.erase(stack.batch.begin());
+// What a tensor over queries and keys is broadcast to.
+struct pair_shape {
+    std::vector<std::size_t> batch;
+    std::size_t n_q = 0, n_k = 0;
+};
+
+// A tensor that broadcasts to [batch…, n_q, n_k]: each entry through `value`; expanded to n_q × n_k, not over the batch.
+template <class Value> [[nodiscard]] matrix_stack pair_stack(std::string_view name, const array_view& given, const pair_shape& to, const Value& value) {
+    const std::size_t rank = given.shape.size();
+    const std::size_t rows = rank >= 2 ? given.shape[rank - 2] : 1;
+    const std::size_t columns = rank >= 1 ? given.shape[rank - 1] : 1;
+    const array_view pairs{dtype::f64, {to.n_q, to.n_k}};
+    if (rows != 1) check_rule<rules::mask_row_for_each_query>("the scores", pairs, to.n_q, name, given, rows);
+    if (columns != 1) check_rule<rules::mask_column_for_each_key>("the scores", pairs, to.n_k, name, given, columns);
+    matrix_stack stack{{}, to.n_q, to.n_k, {}};
+    if (rank > 2) stack.batch.assign(given.shape.begin(), given.shape.end() - 2);
+    while (stack.batch.size() > to.batch.size() && stack.batch.front() == 1) stack.batch.erase(stack.batch.begin());
     const std::size_t slices = element_count(stack.batch);
-    stack.values.reserve(slices * p.n_q * p.n_k);
+    stack.values.reserve(slices * to.n_q * to.n_k);
     for (std::size_t s = 0; s < slices; ++s)
-        for (std::size_t i = 0; i < p.n_q; ++i)
-            for (std::size_t j = 0; j < p.n_k; ++j) {
-                const double entry = decode(mask, (s * rows + (rows == 1 ? 0 : i)) * columns + (columns == 1 ? 0 : j));
-                if (!additive && entry != 0 && entry != 1) fail("holds the integer " + std::to_string(static_cast<long long>(entry)) + "; expected 0 and 1 alone");
-                const bool hidden = !additive && ((entry != 0) != p.how.mask_keeps);
-                stack.values.push_back(additive ? entry : hidden ? -std::numeric_limits<double>::infinity() : 0.0);
-            }
+        for (std::size_t i = 0; i < to.n_q; ++i)
+            for (std::size_t j = 0; j < to.n_k; ++j)
+                stack.values.push_back(value(decode(given, (s * rows + (rows == 1 ? 0 : i)) * columns + (columns == 1 ? 0 : j))));
+    const std::string names = "the scores " + shape_text(to.batch) + " x [" + std::to_string(to.n_q) + ", " + std::to_string(to.n_k) + "] and " + std::string(name) + " " + shape_text(given.shape);
+    if (to.batch != common_batch(to.batch, stack.batch, names, false)) throw usage_error(std::string(name) + " " + shape_text(given.shape) + " has more batch dimensions than the scores");
     return stack;
+}
+
+// The mask as what is added to the scores: −∞ hides a key.
+[[nodiscard]] inline matrix_stack mask_stack(std::string_view name, const array_view& mask, const conventions& how, const pair_shape& to) {
+    const auto fail = [&](const std::string& what) { throw usage_error(std::string(name) + " " + shape_text(mask.shape) + " " + what); };
+    const bool additive = is_float(mask.type);
+    if (mask.type == dtype::raw16) fail("holds two bytes of a type that NumPy does not know; if they are bf16, say so with --bf16 " + std::string(name));
+    if (!additive && mask.type != dtype::boolean && !how.mask_polarity_declared)
+        fail("holds integers: declare mask-polarity (keep: 1 may be seen; drop: 1 may not)");
+    return pair_stack(name, mask, to, [&](double entry) {
+        if (!additive && entry != 0 && entry != 1) fail("holds the integer " + std::to_string(static_cast<long long>(entry)) + "; expected 0 and 1 alone");
+        return additive ? entry : (entry != 0) == how.mask_keeps ? 0.0 : -std::numeric_limits<double>::infinity();
+    });
+}
+
+// A float mask of 0 and 1 alone is probably a boolean one.
+inline void warn_of_float_mask(std::string_view name, const array_view& given, const matrix_stack& mask, std::vector<std::string>& warnings) {
+    const auto zero_or_one = [](double x) { return x == 0 || x == 1; };
+    if (is_float(given.type) && ranges::all_of(mask.values, zero_or_one) && ranges::any_of(mask.values, [](double x) { return x == 1; }))
+        warnings.emplace_back("the float mask '" + std::string(name) + "' holds 0 and 1 alone: a float mask is added to the scores; one that says which keys may be seen is bool, or integer");
 }
 
 } // namespace detail
@@ -96,9 +115,9 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
     p.n_k = p.k.rows;
     p.d_k = p.q.columns;
     p.d_v = p.v.columns;
-    detail::check_rule<rules::query_key_dimension>("q", q, p.q.columns, "k", k, p.k.columns);
+    if (how.score == score_kind::scaled || how.score == score_kind::dot) detail::check_rule<rules::query_key_dimension>("q", q, p.q.columns, "k", k, p.k.columns);
     detail::check_rule<rules::value_for_each_key>("k", k, p.k.rows, "v", v, p.v.rows);
-    if (p.d_k == 0 && !how.scale && !how.dot_score) throw usage_error("q " + shape_text(q.shape) + ": with d_k = 0 the scale 1/sqrt(d_k) is undefined");
+    if (p.d_k == 0 && !how.scale && !how.dot_score()) throw usage_error("q " + shape_text(q.shape) + ": with d_k = 0 the scale 1/sqrt(d_k) is undefined");
     p.batch = common_batch(p.q.batch, p.k.batch, "q " + shape_text(q.shape) + " and k " + shape_text(k.shape), true);
     p.batch = common_batch(p.batch, p.v.batch, "q " + shape_text(q.shape) + " and v " + shape_text(v.shape), true);
     const auto heads = [](const matrix_stack& s) { return s.batch.empty() ? std::size_t{1} : s.batch.back(); };
@@ -107,12 +126,8 @@ inline matrix_stack mask_stack(const array_view& mask, const attention_problem& 
                           std::to_string(heads(p.k)) + " and " + std::to_string(heads(p.v)) + ")");
     if (const array_view* mask = find(inputs, "mask")) {
         p.bias_adds = is_float(mask->type);
-        p.bias = detail::mask_stack(*mask, p);
-        const auto zero_or_one = [](double x) { return x == 0 || x == 1; };
-        if (p.bias_adds && ranges::all_of(p.bias->values, zero_or_one) && ranges::any_of(p.bias->values, [](double x) { return x == 1; }))
-            p.warnings.emplace_back("the float mask holds 0 and 1 alone: a float mask is added to the scores; one that says which keys may be seen is bool, or integer");
-        if (p.batch != common_batch(p.batch, p.bias->batch, "q " + shape_text(q.shape) + " and mask " + shape_text(mask->shape), false))
-            throw usage_error("mask " + shape_text(mask->shape) + " has more batch dimensions than q " + shape_text(q.shape) + " and k " + shape_text(k.shape));
+        p.bias = detail::mask_stack("mask", *mask, how, {p.batch, p.n_q, p.n_k});
+        detail::warn_of_float_mask("mask", *mask, *p.bias, p.warnings);
     }
     return p;
 }

@@ -80,7 +80,7 @@ struct placement {
     std::size_t offset = 0;
     for (std::size_t e = 0, count = a.elements(); e < count; ++e) {
         stack.values.push_back(decode(a, offset));
-        for (std::size_t k = rank; k-- > 0;) { // the next index, with its offset kept in step
+        for (std::size_t k = rank; k-- > 0;) { // the next index, with its offset at its side
             offset += p.stride[k];
             if (++index[k] < p.length[k]) break;
             offset -= p.stride[k] * p.length[k];
@@ -112,15 +112,15 @@ struct placement {
 /// The slice of a stack with batch `own` that slice number `slice` of `batch` reads: query head h reads key-value head ⌊h·H_kv/H⌋.
 [[nodiscard]] inline std::size_t source_slice(std::span<const std::size_t> batch, std::span<const std::size_t> own, std::size_t slice) {
     std::size_t source = 0;
-    std::size_t step = 1;
+    std::size_t stride = 1;
     for (std::size_t back = 1; back <= batch.size(); ++back) {
         const std::size_t length = batch[batch.size() - back];
         const std::size_t index = slice % length;
         slice /= length;
         if (back > own.size()) continue;
         const std::size_t own_length = own[own.size() - back];
-        source += step * (index * own_length / length);
-        step *= own_length;
+        source += stride * (index * own_length / length);
+        stride *= own_length;
     }
     return source;
 }

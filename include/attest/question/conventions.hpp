@@ -5,6 +5,7 @@
 /// Keys and values are the same on the command line and in a case's `attest.json`.
 #pragma once
 
+#include "attest/question/conventions_table.hpp"
 #include "attest/question/number.hpp"
 #include "attest/question/op.hpp"
 
@@ -19,76 +20,62 @@ namespace attest {
 /// Settings as they are written: key and value.
 using settings = std::vector<std::pair<std::string, std::string>>;
 
+// In the order of the table's values.
 enum class causal_alignment { none, top_left, bottom_right };
+enum class score_kind { scaled, dot, bilinear, additive };
+enum class position_kind { none, rope, alibi };
+enum class gelu_kind { by_erf, by_tanh, by_sigmoid };
 enum class tensor_layout { bhnd, bnhd, nbd };
 
-/// One convention: its key, its values (default first, or a word for the kind of value), and the ops that it concerns.
-struct convention_info {
-    std::string_view key;
-    std::vector<std::string_view> values;
-    std::string_view ops;
-    std::string_view summary;
+/// A window around the query's own position: so many keys before it and after it.
+struct window_size {
+    std::size_t left = 0, right = 0;
+    friend bool operator==(const window_size&, const window_size&) = default;
 };
 
-/// The conventions of this version.
-[[nodiscard]] inline const std::vector<convention_info>& convention_table() {
-    static const std::vector<convention_info> table = {
-        {"causal", {"none", "top-left", "bottom-right"}, "attention", "query i sees keys j <= i, or j <= i + n_k - n_q"},
-        {"scale", {"1/sqrt(d_k)", "NUMBER"}, "attention", "what q.k is multiplied by"},
-        {"score", {"scaled", "dot"}, "attention", "dot is scaled with scale 1"},
-        {"mask-polarity", {"keep", "drop"}, "attention", "what true (or 1) in a boolean mask means: may be seen, or may not"},
-        {"empty-row", {"zero", "nan"}, "attention", "the output of a row that sees no key"},
-        {"layout", {"bhnd", "bnhd", "nbd"}, "attention", "order of batch, head and sequence in q, k, v and out"},
-        {"axis", {"-1", "INTEGER"}, "softmax", "the axis that softmax runs along"},
-        {"arithmetic",
-         {"undeclared", "f64", "f32", "tf32", "bf16+f32", "f16+f32", "bf16", "f16"},
-         "softmax attention",
-         "what the candidate computed in"}};
-    return table;
-}
-
-/// The conventions in force for one question.
+/// The conventions in force for one question. Numbers are texts as written, checked to be numbers in range.
 struct conventions {
     std::string op;
     causal_alignment causal = causal_alignment::none;
-    std::optional<std::string> scale; ///< as written; nothing: 1/sqrt(d_k)
-    bool dot_score = false;
+    std::optional<window_size> window; ///< nothing: no window
+    score_kind score = score_kind::scaled;
+    std::optional<std::string> scale;   ///< nothing: 1/sqrt(d_k), or 1 where the score is not scaled
+    std::optional<std::string> softcap; ///< nothing: none
     bool mask_keeps = true;
     bool mask_polarity_declared = false;
-    bool empty_row_is_nan = false; ///< else zero
+    bool empty_row_is_nan = false;        ///< else zero
+    std::optional<std::string> dropout_p; ///< nothing: 0
+    position_kind position = position_kind::none;
+    bool rope_half = false;               ///< else interleaved
+    std::optional<std::string> rope_base; ///< nothing: 10000
+    std::optional<std::size_t> rope_dim;  ///< nothing: all components
+    std::size_t position_offset = 0;
+    std::optional<std::size_t> heads;    ///< there where it is needed
+    std::optional<std::size_t> kv_heads; ///< nothing: as many as heads
+    bool weights_mean = false;           ///< else per head
+    bool weight_out_in = false;          ///< else in_out; names=torch implies it
+    bool names_torch = false;
     tensor_layout layout = tensor_layout::bhnd;
+    bool norm_pre = false;          ///< else post
+    std::optional<std::string> eps; ///< nothing: 1e-5
+    bool eps_in_std = false;        ///< else added to the variance
+    bool variance_unbiased = false;
+    bool activation_gelu = false; ///< else ReLU
+    gelu_kind gelu = gelu_kind::by_erf;
     int axis = -1;
+    std::optional<std::size_t> length;     ///< there where it is needed
+    std::optional<std::size_t> d_model;    ///< there where it is needed
     std::optional<std::string> arithmetic; ///< nothing: undeclared
+
+    [[nodiscard]] bool dot_score() const noexcept { return score == score_kind::dot; }
 };
 
 namespace detail {
 
-inline std::string listed(const std::vector<std::string_view>& values) {
-    std::string text;
-    for (const std::string_view value : values) text += (text.empty() ? "" : ", ") + std::string(value);
-    return text;
-}
-
-// Keys of the contract that later versions bring; saying so beats ignoring them.
-inline constexpr std::string_view keys_of_later_versions[] = {
-    "window",  "position",     "rope-dim",  "dropout-p",       "softcap", "heads", "kv-heads",      "weight-layout", "weights",
-    "names",   "rope-pairing", "rope-base", "position-offset", "norm",    "eps",   "eps-placement", "variance",      "activation",
-    "gelu",    "length",       "d-model",   "false-alarm",     "precision"};
-
-inline const convention_info& find_convention(std::string_view key) {
-    for (const convention_info& info : convention_table())
-        if (info.key == key) return info;
-    for (const std::string_view later : keys_of_later_versions)
-        if (later == key) throw usage_error("the convention '" + std::string(key) + "' is not in this version yet; remove it, or wait");
-    std::vector<std::string_view> known;
-    for (const convention_info& info : convention_table()) known.push_back(info.key);
-    throw usage_error("there is no convention '" + std::string(key) + "'; there are op, " + listed(known));
-}
-
 inline std::size_t value_index(const convention_info& info, std::string_view value) {
     const auto found = std::find(info.values.begin(), info.values.end(), value);
     if (found == info.values.end())
-        throw usage_error("the convention '" + std::string(info.key) + "' has no value '" + std::string(value) + "'; it has " +
+        throw usage_error("the convention '" + std::string(info.key) + "' has no value '" + std::string(value) + "'" + did_you_mean(value, info.values) + "; it has " +
                           listed(info.values));
     return static_cast<std::size_t>(found - info.values.begin());
 }
@@ -102,6 +89,88 @@ inline int parse_axis(std::string_view text) {
     return negative ? -axis : axis;
 }
 
+inline window_size parse_window(std::string_view text) {
+    const std::size_t comma = text.find(',');
+    const std::optional<std::size_t> first = count_from(text.substr(0, comma));
+    const std::optional<std::size_t> second = comma == std::string_view::npos ? first : count_from(text.substr(comma + 1));
+    if (!first || !second || (comma == std::string_view::npos && *first == 0))
+        throw usage_error("the convention 'window' is W, 1 or greater, such as 4 (its own key and 3 to each side), or L,R, such as 3,0, not '" + std::string(text) + "'");
+    return comma == std::string_view::npos ? window_size{*first - 1, *first - 1} : window_size{*first, *second};
+}
+
+inline std::string window_text(const window_size& w) {
+    return w.left == w.right ? std::to_string(w.left + 1) : std::to_string(w.left) + "," + std::to_string(w.right);
+}
+
+// Conventions whose values are numbers or counts; false for the others. The default, spelled as in the table, is nothing.
+inline bool set_number(conventions& c, const convention_info& info, std::string_view value) {
+    const std::string_view key = info.key;
+    const auto text = [&](std::optional<std::string>& into, void (*check)(std::string_view, std::string_view)) {
+        into.reset();
+        if (value == info.values.front()) return true;
+        check(key, value);
+        into = std::string(value);
+        return true;
+    };
+    const auto count = [&](std::optional<std::size_t>& into, std::size_t least) {
+        into.reset();
+        if (value != info.values.front()) into = parse_count(key, value, least);
+        return true;
+    };
+    if (key == "scale") return text(c.scale, check_number);
+    if (key == "softcap") return text(c.softcap, check_positive);
+    if (key == "dropout-p") return text(c.dropout_p, check_probability);
+    if (key == "rope-base") return text(c.rope_base, check_positive);
+    if (key == "eps") return text(c.eps, check_not_negative);
+    if (key == "rope-dim") return count(c.rope_dim, 2);
+    if (key == "heads") return count(c.heads, 1);
+    if (key == "kv-heads") return count(c.kv_heads, 1);
+    if (key == "length") return count(c.length, 1);
+    if (key == "d-model") return count(c.d_model, 1);
+    if (key == "position-offset") c.position_offset = parse_count(key, value, 0);
+    else if (key == "axis") c.axis = parse_axis(value);
+    else if (key == "window") c.window = value == info.values.front() ? std::nullopt : std::optional(parse_window(value));
+    else return false;
+    return true;
+}
+
+// The value of a convention, as it would be written.
+inline std::string text_of(const conventions& c, const convention_info& info) {
+    const std::string_view key = info.key;
+    const std::string standard(info.values.front());
+    const auto value = [&](auto index) { return std::string(info.values.at(static_cast<std::size_t>(index))); };
+    const auto count = [&](const std::optional<std::size_t>& number) { return number ? std::to_string(*number) : standard; };
+    if (key == "causal") return value(c.causal);
+    if (key == "window") return c.window ? window_text(*c.window) : standard;
+    if (key == "score") return value(c.score);
+    if (key == "scale") return c.score == score_kind::scaled ? c.scale.value_or(standard) : "1";
+    if (key == "softcap") return c.softcap.value_or(standard);
+    if (key == "mask-polarity") return value(!c.mask_keeps);
+    if (key == "empty-row") return value(c.empty_row_is_nan);
+    if (key == "dropout-p") return c.dropout_p.value_or(standard);
+    if (key == "position") return value(c.position);
+    if (key == "rope-pairing") return value(c.rope_half);
+    if (key == "rope-base") return c.rope_base.value_or(standard);
+    if (key == "rope-dim") return count(c.rope_dim);
+    if (key == "position-offset") return std::to_string(c.position_offset);
+    if (key == "heads") return count(c.heads);
+    if (key == "kv-heads") return count(c.kv_heads);
+    if (key == "weights") return value(c.weights_mean);
+    if (key == "weight-layout") return value(c.weight_out_in);
+    if (key == "names") return value(c.names_torch);
+    if (key == "layout") return value(c.layout);
+    if (key == "norm") return value(c.norm_pre);
+    if (key == "eps") return c.eps.value_or(standard);
+    if (key == "eps-placement") return value(c.eps_in_std);
+    if (key == "variance") return value(c.variance_unbiased);
+    if (key == "activation") return value(c.activation_gelu);
+    if (key == "gelu") return value(c.gelu);
+    if (key == "axis") return std::to_string(c.axis);
+    if (key == "length") return count(c.length);
+    if (key == "d-model") return count(c.d_model);
+    return c.arithmetic.value_or(standard);
+}
+
 } // namespace detail
 
 /// Sets one convention from its text; usage_error names the key, the value and what would be right.
@@ -111,60 +180,107 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
         return;
     }
     const convention_info& info = detail::find_convention(key);
-    if (key == "scale") {
-        c.scale.reset();
-        if (value != info.values.front()) {
-            check_number("scale", value);
-            c.scale = std::string(value);
-        }
-    } else if (key == "axis") {
-        c.axis = detail::parse_axis(value);
-    } else {
-        const std::size_t index = detail::value_index(info, value);
-        if (key == "causal") c.causal = static_cast<causal_alignment>(index);
-        if (key == "score") c.dot_score = index == 1;
-        if (key == "mask-polarity") {
-            c.mask_keeps = index == 0;
-            c.mask_polarity_declared = true;
-        }
-        if (key == "empty-row") c.empty_row_is_nan = index == 1;
-        if (key == "layout") c.layout = static_cast<tensor_layout>(index);
-        if (key == "arithmetic") {
-            c.arithmetic.reset();
-            if (index != 0) c.arithmetic = std::string(value);
-        }
+    if (detail::set_number(c, info, value)) return;
+    const std::size_t index = detail::value_index(info, value);
+    const bool second = index == 1;
+    if (key == "causal") c.causal = static_cast<causal_alignment>(index);
+    if (key == "score") c.score = static_cast<score_kind>(index);
+    if (key == "position") c.position = static_cast<position_kind>(index);
+    if (key == "gelu") c.gelu = static_cast<gelu_kind>(index);
+    if (key == "layout") c.layout = static_cast<tensor_layout>(index);
+    if (key == "mask-polarity") {
+        c.mask_keeps = !second;
+        c.mask_polarity_declared = true;
+    }
+    if (key == "empty-row") c.empty_row_is_nan = second;
+    if (key == "rope-pairing") c.rope_half = second;
+    if (key == "weights") c.weights_mean = second;
+    if (key == "weight-layout") c.weight_out_in = second;
+    if (key == "names") c.names_torch = second;
+    if (key == "norm") c.norm_pre = second;
+    if (key == "eps-placement") c.eps_in_std = second;
+    if (key == "variance") c.variance_unbiased = second;
+    if (key == "activation") c.activation_gelu = second;
+    if (key == "arithmetic") {
+        c.arithmetic.reset();
+        if (index != 0) c.arithmetic = std::string(value);
     }
 }
 
-/// Conventions from settings; later ones win. usage_error for what is unknown, and for conventions that do not go together.
+namespace detail {
+
+// A convention that means nothing unless another has a certain value.
+struct condition {
+    std::string_view key, other, value;
+};
+inline constexpr condition conditions[] = {{"rope-pairing", "position", "rope"},
+                                           {"rope-base", "position", "rope"},
+                                           {"rope-dim", "position", "rope"},
+                                           {"position-offset", "position", "rope"},
+                                           {"gelu", "activation", "gelu"}};
+
+// The condition that the op has and that is not met, or nothing.
+inline const condition* unmet(const conventions& c, std::string_view key) {
+    for (const condition& needed : conditions)
+        if (needed.key == key)
+            if (const convention_info& other = find_convention(needed.other); concerns(other, c.op) && text_of(c, other) != needed.value) return &needed;
+    return nullptr;
+}
+
+inline void refuse_conflicts(const conventions& c, const settings& given) {
+    for (const auto& [key, value] : given) {
+        if (key == "op" || c.op.empty()) continue;
+        const convention_info& info = find_convention(key);
+        if (!concerns(info, c.op)) throw usage_error("'" + key + "' is a convention of " + std::string(info.ops) + ", not of " + c.op);
+        if (const condition* needed = unmet(c, key))
+            throw usage_error(key + "=" + value + " means nothing with " + std::string(needed->other) + "=" + text_of(c, find_convention(needed->other)) + "; remove it, or declare " +
+                              std::string(needed->other) + "=" + std::string(needed->value));
+    }
+    const auto last = [&](std::string_view key) {
+        std::string_view text;
+        for (const auto& [k, value] : given)
+            if (k == key) text = value;
+        return text;
+    };
+    const std::string score = text_of(c, find_convention("score"));
+    if (c.score != score_kind::scaled && !last("scale").empty() && last("scale") != "1")
+        throw usage_error("score=" + score + " is not scaled, but scale=" + std::string(last("scale")) + " is given; use score=scaled");
+    if ((c.score == score_kind::bilinear || c.score == score_kind::additive) && concerns(find_convention("heads"), c.op))
+        throw usage_error("score=" + score + " has weights of its own, which " + c.op + " does not take; use score=scaled or dot, or op attention");
+    if (c.names_torch && last("weight-layout") == "in_out")
+        throw usage_error("names=torch implies weight-layout=out_in, but weight-layout=in_out is given; rename the members (--name) if they are PyTorch's transposed");
+    if (c.rope_dim && *c.rope_dim % 2 != 0) throw usage_error("rope-dim=" + std::to_string(*c.rope_dim) + " is odd, but components rotate in pairs");
+    if (c.heads && c.kv_heads && *c.heads % *c.kv_heads != 0)
+        throw usage_error("kv-heads=" + std::to_string(*c.kv_heads) + " does not divide heads=" + std::to_string(*c.heads));
+}
+
+inline void require_counts(const conventions& c) {
+    if (c.op.empty()) return;
+    if (concerns(find_convention("heads"), c.op) && !c.heads)
+        throw usage_error(c.op + " needs heads=H: the columns of w_q are those of all heads side by side, [d_model, H*d_k], and their number does not tell H");
+    for (const std::string_view key : {"length", "d-model"})
+        if (concerns(find_convention(key), c.op) && !(key == "length" ? c.length : c.d_model))
+            throw usage_error(c.op + " needs length=N and d-model=D: no input tells the shape of its table [N, D]");
+}
+
+} // namespace detail
+
+/// Conventions from settings; later ones win. usage_error for what is unknown, for conventions that do not go together, and for counts that are needed and
+/// not given.
 [[nodiscard]] inline conventions read_conventions(const settings& given) {
     conventions c;
     for (const auto& [key, value] : given) set_convention(c, key, value);
-    for (const auto& [key, value] : given)
-        if (key != "op" && !c.op.empty() && detail::find_convention(key).ops.find(c.op) == std::string_view::npos)
-            throw usage_error("'" + key + "' is a convention of " + std::string(detail::find_convention(key).ops) + ", not of " + c.op);
-    if (c.dot_score && c.scale && *c.scale != "1")
-        throw usage_error("score=dot is not scaled, but scale=" + *c.scale + " is given; use score=scaled");
+    detail::refuse_conflicts(c, given);
+    detail::require_counts(c);
+    c.weight_out_in = c.weight_out_in || c.names_torch;
     return c;
 }
 
-/// All conventions in force for the op, as they would be written.
+/// All conventions in force for the op, as they would be written. What means nothing beside the others (RoPE's base without RoPE) is not in force.
 [[nodiscard]] inline settings conventions_in_force(const conventions& c) {
     settings all;
-    for (const convention_info& info : convention_table()) {
-        if (info.ops.find(c.op) == std::string_view::npos) continue;
-        const auto value = [&](auto index) { return std::string(info.values.at(static_cast<std::size_t>(index))); };
-        std::string text;
-        if (info.key == "causal") text = value(c.causal);
-        else if (info.key == "scale") text = c.dot_score ? "1" : c.scale.value_or(value(0));
-        else if (info.key == "score") text = value(c.dot_score ? 1 : 0);
-        else if (info.key == "mask-polarity") text = value(c.mask_keeps ? 0 : 1);
-        else if (info.key == "empty-row") text = value(c.empty_row_is_nan ? 1 : 0);
-        else if (info.key == "layout") text = value(c.layout);
-        else if (info.key == "axis") text = std::to_string(c.axis);
-        else text = c.arithmetic.value_or(value(0));
-        all.emplace_back(info.key, text);
-    }
+    for (const convention_info& info : convention_table())
+        if (concerns(info, c.op) && detail::unmet(c, info.key) == nullptr) all.emplace_back(info.key, detail::text_of(c, info));
     return all;
 }
 

@@ -45,6 +45,7 @@ inline ordered_json output(const output_result& o) {
             {"not_finite_right", o.not_finite_right},
             {"blind", o.blind},
             {"unjudged", o.unjudged},
+            {"limits_derived", o.limits_derived},
             {"limit_share", number(o.limit_share)},
             {"max_ulp", number(o.max_ulp)},
             {"rms_ulp", number(o.rms_ulp)},

@@ -32,8 +32,9 @@ template <class Range> std::string joined(const Range& parts, const char* separa
 
 inline void element_lines(std::string& to, const char* title, const worst_element& e, const std::string& arithmetic) {
     auto out = std::back_inserter(to);
-    fmt::format_to(out, "    {} {}: {} ULP from the exact value, where {} may be off by {} ULP\n", title, index_text(e.index), ulp_text(e.ulp), arithmetic,
-                   ulp_text(e.limit_ulp));
+    fmt::format_to(out, "    {} {}: {} ULP from the exact value", title, index_text(e.index), ulp_text(e.ulp));
+    if (std::isfinite(e.limit_ulp)) fmt::format_to(out, ", where {} may be off by {} ULP\n", arithmetic, ulp_text(e.limit_ulp));
+    else fmt::format_to(out, "\n");
     fmt::format_to(out, "      got                {:<24} {}\n", shortest(e.got), hex(e.got));
     fmt::format_to(out, "      exact              {}\n", e.expected);
     fmt::format_to(out, "      correctly rounded  {:<24} {}\n", shortest(e.correctly_rounded), hex(e.correctly_rounded));
@@ -47,6 +48,9 @@ inline std::string meaning(const output_result& o) {
         return fmt::format("every element lies inside the worst-case limit of {}: rounding can explain the difference.\n    A mistake smaller than the limit is not excluded.",
                            o.arithmetic);
     case verdict::undecided:
+        if (!o.limits_derived)
+            return fmt::format("no limits are derived yet for this op in {}: the distances above are exact, but nothing says how large they may be.\n    A dump of the same in f64 can be judged.",
+                               o.arithmetic);
         if (o.unjudged != 0)
             return fmt::format("{} elements differ where nothing is judged: their rows see NaN or infinity, or {} may overflow there.", o.unjudged, o.arithmetic);
         return fmt::format("for {} of {} elements the limit of {} is so wide that zero or any value of the row would pass, or the precision of the exact value does not "
@@ -76,8 +80,8 @@ inline std::string assumption(const check_result& r) {
 
 /// One output: figures, the worst element, and what the verdict means.
 [[nodiscard]] inline std::string output_text(const output_result& o, bool colours = false) {
-    std::string text = fmt::format("  {} {} {}: {}, errors reach {} what {} may be off\n", o.name, shape_text(o.shape), name_of(o.type),
-                                   detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic);
+    std::string text = fmt::format("  {} {} {}: {}", o.name, shape_text(o.shape), name_of(o.type), detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours));
+    text += o.limits_derived ? fmt::format(", errors reach {} what {} may be off\n", share(o.limit_share), o.arithmetic) : "\n";
     auto out = std::back_inserter(text);
     fmt::format_to(out, "    {} elements, {} correctly rounded ({}); rms {} ULP, greatest {} ULP\n", o.elements, o.exact, percent(o.exact, o.elements),
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));

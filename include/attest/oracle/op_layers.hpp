@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// Encoder and decoder layers and their stacks in `tracked`.
+#pragma once
+
+#include "attest/formula/decoder.hpp"
+#include "attest/gradient/decoder.hpp"
+#include "attest/oracle/op_multi_head.hpp"
+#include "attest/oracle/op_rows.hpp"
+
+namespace attest::detail {
+
+[[nodiscard]] inline block_options<tracked> block_of(const conventions& how) {
+    return {how.norm_pre ? norm_position::pre : norm_position::post, norm_options_of(how), activation_of(how)};
+}
+
+using tracked_norm = layer_norm_weights<tracked, dynamic_axis>;
+using tracked_encoder_layer = encoder_layer_weights<tracked, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis>;
+using tracked_decoder_layer = decoder_layer_weights<tracked, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis, dynamic_axis>;
+
+/// One norm of a layer under a prefix, and the stages of its gradients.
+struct norm_part {
+    tracked_norm weights;
+    stage *gamma = nullptr, *beta = nullptr;
+    norm_part(const std::vector<named_view>& inputs, const std::string& prefix, std::size_t d) {
+        load(weights, inputs, prefix);
+        for (const auto& [name, length] : {std::pair{"gamma", weights.gamma.length(0)}, std::pair{"beta", weights.beta.length(0)}})
+            if (length != 0 && length != d)
+                throw usage_error(prefix + name + " " + shape_text(find(inputs, prefix + name)->shape) + ": " + shape_error(rules::norm_weight_for_each_component::sentence, d, length).what());
+    }
+    void begin(stage_list& stages, const std::vector<named_view>& inputs, const std::string& prefix) {
+        gamma = begin_gradient(stages, inputs, prefix + "gamma");
+        beta = begin_gradient(stages, inputs, prefix + "beta");
+    }
+    void add(const tracked_norm& d) const {
+        add_parameter(gamma, d.gamma, false);
+        add_parameter(beta, d.beta, false);
+    }
+};
+
+/// One layer of a case under a prefix ("" or "layers.3."): encoder's, or decoder's with a memory.
+class layer_part {
+public:
+    layer_part(const conventions& how, const std::vector<named_view>& inputs, std::string prefix, std::span<const std::size_t> batch, std::size_t n, std::size_t m, std::size_t d,
+               bool decodes)
+        : how_{how}, inputs_{inputs}, prefix_{std::move(prefix)}, batch_{batch.begin(), batch.end()}, n_{n}, decodes_{decodes}, options_{block_of(how)},
+          self_(how, inputs, prefix_ + "self_attn.", batch, n, n, true), norm1_(inputs, prefix_ + "norm1.", d), norm2_(inputs, prefix_ + "norm2.", d) {
+        if (decodes) {
+            cross_.emplace(how, inputs, prefix_ + "cross_attn.", batch, n, m, false);
+            norm3_.emplace(inputs, prefix_ + "norm3.", d);
+        }
+        load(ffn_, inputs, prefix_ + "ffn.", weights_lie(how));
+        check_rule<rules::weight_row_for_each_input>("x", array_view{dtype::f64, {n, d}}, d, prefix_ + "ffn.w_1", *find(inputs, prefix_ + "ffn.w_1"), ffn_.w_1.length(0));
+    }
+    [[nodiscard]] std::vector<std::string> warnings() const {
+        auto all = self_.rules().warnings();
+        if (cross_) all.insert(all.end(), cross_->rules().warnings().begin(), cross_->rules().warnings().end());
+        return all;
+    }
+    [[nodiscard]] const tracked_heads& self_weights() const { return self_.weights; }
+    [[nodiscard]] const tracked_heads* cross_weights() const { return cross_ ? &cross_->weights : nullptr; }
+
+    /// Begins the stages in the order of computation. `shape`: of x. `out`: the layer's own output has this name.
+    void begin(stage_list& stages, const std::vector<std::size_t>& shape, const std::string& out) {
+        const auto attention = [&](multi_head_part& part, const char* name, stage*& to) {
+            part.begin_weights(stages, prefix_ + name + ".weights");
+            to = stages.begin(prefix_ + name + ".out", shape);
+        };
+        const auto plain = [&](const char* name, stage*& to) { to = stages.begin(prefix_ + name + ".out", shape); };
+        if (how_.norm_pre) plain("norm1", norm1_out_);
+        attention(self_, "self_attn", self_out_);
+        if (!how_.norm_pre) plain("norm1", norm1_out_);
+        if (decodes_) {
+            if (how_.norm_pre) plain("norm2", norm2_out_);
+            attention(*cross_, "cross_attn", cross_out_);
+            if (!how_.norm_pre) plain("norm2", norm2_out_);
+        }
+        const auto last_norm = [&] { decodes_ ? plain("norm3", norm3_out_) : plain("norm2", norm2_out_); };
+        if (how_.norm_pre) last_norm();
+        plain("ffn", ffn_out_);
+        if (!how_.norm_pre) last_norm();
+        out_ = stages.begin(out, shape);
+    }
+    void begin_gradients(stage_list& stages) {
+        self_.begin_gradients(stages, inputs_, prefix_ + "self_attn.");
+        norm1_.begin(stages, inputs_, prefix_ + "norm1.");
+        if (cross_) cross_->begin_gradients(stages, inputs_, prefix_ + "cross_attn.");
+        norm2_.begin(stages, inputs_, prefix_ + "norm2.");
+        dffn_.emplace(stages, inputs_, prefix_ + "ffn.");
+        if (norm3_) norm3_->begin(stages, inputs_, prefix_ + "norm3.");
+    }
+
+    /// The layer's output for batch element b; writes its stages.
+    [[nodiscard]] tracked_matrix forward(std::size_t b, const tracked_matrix& x, const tracked_matrix* memory) const {
+        const tensor_layout layout = layout_of_tokens(how_);
+        const auto write = [&](stage* to, const tracked_matrix& m) { put(to, batch_, layout, b, m); };
+        if (decodes_) {
+            const auto s = decoder_layer_stages(x, *memory, decoder_weights(), options_, self_.how<false>(b), cross_->how<false>(b));
+            self_.write_weights(b, how_.norm_pre ? s.norm1_out : x, how_.norm_pre ? s.norm1_out : x);
+            cross_->write_weights(b, how_.norm_pre ? s.norm2_out : s.norm1_out, *memory);
+            write(self_out_, s.self_attn_out);
+            write(norm1_out_, s.norm1_out);
+            write(cross_out_, s.cross_attn_out);
+            write(norm2_out_, s.norm2_out);
+            write(ffn_out_, s.ffn_out);
+            write(norm3_out_, s.norm3_out);
+            write(out_, s.out);
+            return s.out;
+        }
+        const auto s = encoder_layer_stages(x, encoder_weights(), options_, self_.how<false>(b));
+        self_.write_weights(b, how_.norm_pre ? s.norm1_out : x, how_.norm_pre ? s.norm1_out : x);
+        write(self_out_, s.self_attn_out);
+        write(norm1_out_, s.norm1_out);
+        write(ffn_out_, s.ffn_out);
+        write(norm2_out_, s.norm2_out);
+        write(out_, s.out);
+        return s.out;
+    }
+    /// The gradient of x from that of the output; adds to dmemory, and to the parameters' stages.
+    [[nodiscard]] tracked_matrix backward(std::size_t b, const tracked_matrix& x, const tracked_matrix* memory, const tracked_matrix& dout, tracked_matrix* dmemory) const {
+        if (decodes_) {
+            auto g = decoder_layer_vjp(x, *memory, decoder_weights(), options_, self_.how<false>(b), cross_->how<false>(b), dout);
+            self_.add_gradients(g.dw.self_attn);
+            norm1_.add(g.dw.norm1);
+            cross_->add_gradients(g.dw.cross_attn);
+            norm2_.add(g.dw.norm2);
+            dffn_->add(g.dw.ffn, how_.weight_out_in);
+            norm3_->add(g.dw.norm3);
+            add_to(*dmemory, g.dmemory);
+            return g.dx;
+        }
+        auto g = encoder_layer_vjp(x, encoder_weights(), options_, self_.how<false>(b), dout);
+        self_.add_gradients(g.dw.self_attn);
+        norm1_.add(g.dw.norm1);
+        dffn_->add(g.dw.ffn, how_.weight_out_in);
+        norm2_.add(g.dw.norm2);
+        return g.dx;
+    }
+    void mark_padding() const {
+        for (stage* to : {self_out_, norm1_out_, cross_out_, norm2_out_, ffn_out_, norm3_out_, out_}) self_.mark_padding(to, layout_of_tokens(how_));
+    }
+
+private:
+    [[nodiscard]] tracked_encoder_layer encoder_weights() const { return {self_.weights, norm1_.weights, ffn_, norm2_.weights}; }
+    [[nodiscard]] tracked_decoder_layer decoder_weights() const { return {self_.weights, norm1_.weights, cross_->weights, norm2_.weights, ffn_, norm3_->weights}; }
+
+    const conventions& how_;
+    const std::vector<named_view>& inputs_;
+    std::string prefix_;
+    std::vector<std::size_t> batch_;
+    std::size_t n_;
+    bool decodes_;
+    block_options<tracked> options_;
+    multi_head_part self_;
+    norm_part norm1_, norm2_;
+    std::optional<multi_head_part> cross_;
+    std::optional<norm_part> norm3_;
+    tracked_feed_forward ffn_;
+    std::optional<feed_forward_stages> dffn_;
+    stage *self_out_ = nullptr, *norm1_out_ = nullptr, *cross_out_ = nullptr, *norm2_out_ = nullptr, *ffn_out_ = nullptr, *norm3_out_ = nullptr, *out_ = nullptr;
+};
+
+/// encoder_layer, decoder_layer, encoder, decoder.
+inline void run_layers(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, std::vector<std::string>& warnings, const progress& tell) {
+    const bool decodes = how.op.starts_with("decoder"), stacked = !how.op.ends_with("_layer");
+    const tensor_layout layout = layout_of_tokens(how);
+    const array_view& x_given = required(inputs, how.op, "x");
+    const matrix_stack x = stack_of("x", x_given, layout);
+    if (decodes) (void)required(inputs, how.op, "memory");
+    const std::optional<matrix_stack> memory = decodes ? memory_of(how, inputs, x, x_given) : std::nullopt;
+    const std::size_t m = memory ? memory->rows : 0, count = stacked ? layers_among(inputs, "layers.") : 1;
+    if (count == 0) throw usage_error(how.op + " needs layers: tensors named layers.0.self_attn.w_q and so on");
+    std::deque<layer_part> layers;
+    for (std::size_t l = 0; l < count; ++l) {
+        layer_part& layer = layers.emplace_back(how, inputs, stacked ? "layers." + std::to_string(l) + "." : "", x.batch, x.rows, m, x.columns, decodes);
+        const std::string prefix = stacked ? "layers." + std::to_string(l) + "." : "";
+        check_tokens_enter("x", x_given, x.columns, prefix + "self_attn.w_q", inputs, layer.self_weights().w_q.length(0));
+        check_tokens_enter("x", x_given, x.columns, prefix + "self_attn.w_k", inputs, layer.self_weights().w_k.length(0));
+        if (decodes) {
+            check_tokens_enter("x", x_given, x.columns, prefix + "cross_attn.w_q", inputs, layer.cross_weights()->w_q.length(0));
+            check_tokens_enter("memory", *find(inputs, "memory"), memory->columns, prefix + "cross_attn.w_k", inputs, layer.cross_weights()->w_k.length(0));
+        }
+        for (std::string& warning : layer.warnings()) warnings.push_back(std::move(warning));
+    }
+    std::optional<norm_part> final_norm;
+    if (stacked && any_begins_with(inputs, "norm.")) final_norm.emplace(inputs, "norm.", x.columns);
+    for (std::size_t l = 0; l < count; ++l) layers[l].begin(stages, x_given.shape, stacked ? "layers." + std::to_string(l) + ".out" : "out");
+    stage* const out = stacked ? stages.begin("out", x_given.shape) : nullptr;
+    const bool backward = stages.wants_any(is_gradient);
+    stage* const dx = stages.begin("dx", x_given.shape);
+    stage* const dmemory = memory ? stages.begin("dmemory", find(inputs, "memory")->shape) : nullptr;
+    std::optional<matrix_stack> dout;
+    if (backward) {
+        dout = stack_of("dout", dout_of(inputs, how.op, x_given.shape), layout);
+        for (layer_part& layer : layers) layer.begin_gradients(stages);
+        if (final_norm) final_norm->begin(stages, inputs, "norm.");
+    }
+    const auto options = norm_options_of(how);
+    const std::size_t batches = element_count(x.batch), steps = batches * count * (backward ? 2 : 1);
+    std::size_t done = 0;
+    for (std::size_t b = 0; b < batches; ++b) {
+        const std::size_t b_memory = memory ? source_slice(x.batch, memory->batch, b) : 0;
+        const tracked_matrix from = memory ? tracked_of((*memory)[b_memory]) : tracked_matrix();
+        std::vector<tracked_matrix> borders = {tracked_of(x[b])};
+        for (const layer_part& layer : layers) {
+            borders.push_back(layer.forward(b, borders.back(), &from));
+            if (tell) tell(++done, steps);
+        }
+        if (out != nullptr) put(out, x.batch, layout, b, final_norm ? layer_norm(borders.back(), final_norm->weights, options) : borders.back());
+        if (!backward) continue;
+        tracked_matrix gradient = tracked_of((*dout)[b]);
+        tracked_matrix of_memory = tracked_matrix::with_lengths(from.length(0), from.length(1));
+        if (final_norm) {
+            auto g = layer_norm_vjp(borders.back(), final_norm->weights, options, gradient);
+            final_norm->add(g.dweights);
+            gradient = g.dx;
+        }
+        for (std::size_t l = count; l-- > 0;) {
+            gradient = layers[l].backward(b, borders[l], &from, gradient, &of_memory);
+            if (tell) tell(++done, steps);
+        }
+        put(dx, x.batch, layout, b, gradient);
+        if (memory) add(dmemory, memory->batch, layout, b_memory, of_memory);
+    }
+    for (const layer_part& layer : layers) layer.mark_padding();
+}
+
+} // namespace attest::detail

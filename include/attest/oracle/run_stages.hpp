@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// From an op's name to its stages.
+#pragma once
+
+#include "attest/oracle/op_attention.hpp"
+#include "attest/oracle/op_layers.hpp"
+#include "attest/oracle/op_position.hpp"
+
+namespace attest {
+
+/// The results that were asked for, in the order of computation, and what should be said of the case.
+struct staged {
+    std::deque<stage> stages;
+    std::vector<std::string> warnings;
+};
+
+namespace detail {
+
+inline bool all_finite(const array_view& a) {
+    if (!is_float(a.type)) return true;
+    for (std::size_t e = 0, count = a.elements(); e < count; ++e)
+        if (const double x = decode(a, e); !(x - x == 0)) return false;
+    return true;
+}
+
+} // namespace detail
+
+/// Whether all inputs but masks are finite; −∞ in a mask, or in softmax's x, is a key that is hidden.
+[[nodiscard]] inline bool finite_inputs(const conventions& how, const std::vector<named_view>& inputs) {
+    for (const named_view& input : inputs)
+        if (is_input(find_op(how.op), input.name) && !input.name.ends_with("mask") && !detail::all_finite(input.value)) return false;
+    return true;
+}
+
+/// Evaluates the wanted results of an op in `tracked`. Throws usage_error: an input is missing, shapes that do not fit, a result that the inputs do not give.
+[[nodiscard]] inline staged run_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const progress& tell = {}) {
+    using namespace detail;
+    stage_list stages(wanted);
+    staged result;
+    const std::string& op = how.op;
+    if (op == "relu" || op == "gelu") run_activation(how, inputs, stages);
+    else if (op == "layer_norm" || op == "rms_norm") run_norm(how, inputs, stages, tell);
+    else if (op == "feed_forward") run_feed_forward(how, inputs, stages, tell);
+    else if (op == "softmax") run_softmax_gradient(how, inputs, stages, tell);
+    else if (op == "score") run_score(how, inputs, stages, tell);
+    else if (op == "sinusoidal") run_sinusoidal(how, stages);
+    else if (op == "learned_position") run_learned_position(how, inputs, stages);
+    else if (op == "rope") run_rope(how, inputs, stages, tell);
+    else if (op == "multi_head_attention") run_multi_head(how, inputs, stages, result.warnings, tell);
+    else if (op == "attention") {
+        attention_stages attention(how, inputs, stages);
+        attention.run(tell);
+        result.warnings = attention.warnings();
+    } else run_layers(how, inputs, stages, result.warnings, tell);
+    result.stages = std::move(stages.all());
+    for (const std::string& name : wanted)
+        if (std::none_of(result.stages.begin(), result.stages.end(), [&](const stage& s) { return s.name == name; }))
+            throw usage_error("'" + name + "' is a result of " + op + ", but not with these inputs and conventions");
+    return result;
+}
+
+/// Whether the exact values and the limits of this output come from `tracked`: all but softmax's out and the stages of plain attention, which have
+/// limits of their own (oracle/limits.hpp).
+[[nodiscard]] inline bool is_tracked(const conventions& how, const std::vector<named_view>& inputs, std::string_view output) {
+    if (how.op == "softmax") return output != "out";
+    if (how.op == "attention") return detail::is_gradient(output) || detail::attention_needs_tracking(how, inputs);
+    return true;
+}
+
+} // namespace attest

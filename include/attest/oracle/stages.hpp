@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// Stages: the named results of an op, in the order of computation, evaluated in `tracked`.
+#pragma once
+
+#include "attest/oracle/problem.hpp"
+#include "attest/oracle/tracked.hpp"
+#include "attest/shape/tensor.hpp"
+
+#include <deque>
+#include <functional>
+#include <range/v3/algorithm/contains.hpp>
+
+namespace attest {
+
+/// Called with the rows done and the rows in all, after every row; may be empty.
+using progress = std::function<void(std::size_t, std::size_t)>;
+
+using tracked_vector = tensor<tracked, dynamic_axis>;
+using tracked_matrix = tensor<tracked, dynamic_axis, dynamic_axis>;
+
+/// One result of an op, in the layout of the question, C order.
+struct stage {
+    std::string name;
+    std::vector<std::size_t> shape;
+    std::vector<tracked> values;
+    std::vector<bool> padding; ///< elements that are not judged; empty: none
+};
+
+/// The stages that somebody asked for.
+class stage_list {
+public:
+    explicit stage_list(std::vector<std::string> wanted) : wanted_{std::move(wanted)} {}
+
+    [[nodiscard]] bool wants(std::string_view name) const { return ranges::contains(wanted_, name); }
+    /// Whether any stage of that kind is asked for.
+    template <class Predicate> [[nodiscard]] bool wants_any(const Predicate& of_name) const {
+        return std::any_of(wanted_.begin(), wanted_.end(), of_name);
+    }
+    /// Begins a stage, of zeros; nothing if nobody asked for it. Stages are begun in the order of computation.
+    stage* begin(const std::string& name, std::vector<std::size_t> shape) {
+        if (!wants(name)) return nullptr;
+        for (stage& begun : stages_)
+            if (begun.name == name) return &begun;
+        const std::size_t count = element_count(shape);
+        return &stages_.emplace_back(stage{name, std::move(shape), std::vector<tracked>(count), {}});
+    }
+    [[nodiscard]] std::deque<stage>& all() { return stages_; }
+
+private:
+    std::vector<std::string> wanted_;
+    std::deque<stage> stages_; // pointers to its elements stay
+};
+
+namespace detail {
+
+[[nodiscard]] inline tracked_matrix tracked_of(const matrix_view& m) {
+    return tracked_matrix(tensor<tracked, dynamic_axis, dynamic_axis>(m));
+}
+
+[[nodiscard]] inline tracked_vector tracked_vector_of(std::string_view name, const array_view& a) {
+    require_float(name, a);
+    if (a.shape.size() != 1) throw usage_error(std::string(name) + " " + shape_text(a.shape) + " must have one dimension");
+    auto v = tracked_vector::with_lengths(a.elements());
+    for (std::size_t e = 0; e < a.elements(); ++e) v(e) = tracked(decode(a, e));
+    return v;
+}
+
+// A number of the conventions, exact to 50 digits; small integers are exact.
+[[nodiscard]] inline tracked tracked_number(std::string_view key, const std::string& text) {
+    const auto value = number_from<exact_number>(key, text);
+    const auto nearest = static_cast<double>(value);
+    if (!(nearest - nearest == 0)) throw usage_error("'" + std::string(key) + "' " + text + " is beyond the range of f64");
+    return exact_number(nearest) == value ? tracked(nearest) : tracked(value);
+}
+
+// Calls f(position in the stage, row, column) for a matrix that is slice number `slice` of a stage with dimensions [batch…, rows, columns] in a layout.
+template <class F>
+void for_slice(const stage& of, std::span<const std::size_t> batch, tensor_layout layout, std::size_t slice, std::size_t rows, std::size_t columns, F f) {
+    const placement at = place(of.shape, layout);
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::size_t first = first_of_row(at, batch, slice, i);
+        for (std::size_t c = 0; c < columns; ++c) f(first + c * at.stride.back(), i, c);
+    }
+}
+
+// Writes a matrix into its slice; nothing to do for a stage that nobody asked for.
+template <class M> void put(stage* to, std::span<const std::size_t> batch, tensor_layout layout, std::size_t slice, const M& m) {
+    if (to == nullptr) return;
+    for_slice(*to, batch, layout, slice, m.length(0), m.length(1), [&](std::size_t at, std::size_t i, std::size_t c) { to->values[at] = m(i, c); });
+}
+// Adds a matrix to its slice: gradients of what several slices read.
+template <class M> void add(stage* to, std::span<const std::size_t> batch, tensor_layout layout, std::size_t slice, const M& m) {
+    if (to == nullptr) return;
+    for_slice(*to, batch, layout, slice, m.length(0), m.length(1), [&](std::size_t at, std::size_t i, std::size_t c) { to->values[at] = to->values[at] + m(i, c); });
+}
+// Adds the gradient of a parameter to its stage, which lies in the parameter's own layout. An absent parameter has no stage.
+template <class M> void add_parameter(stage* to, const M& m, bool transposed) {
+    if (to == nullptr) return;
+    if constexpr (M::rank == 1) {
+        for (std::size_t c = 0; c < m.length(0); ++c) to->values[c] = to->values[c] + m(c);
+    } else {
+        for (std::size_t i = 0; i < m.length(0); ++i)
+            for (std::size_t c = 0; c < m.length(1); ++c) {
+                tracked& sum = to->values[transposed ? c * m.length(0) + i : i * m.length(1) + c];
+                sum = sum + m(i, c);
+            }
+    }
+}
+
+// Begins the stage of a parameter's gradient, which has the parameter's shape. Of an absent one there is none.
+inline stage* begin_gradient(stage_list& stages, const std::vector<named_view>& inputs, const std::string& name) {
+    const array_view* const given = find(inputs, name);
+    if (given == nullptr && stages.wants(gradient_name(name))) throw usage_error("'" + gradient_name(name) + "' is given, but '" + name + "' is not");
+    return given == nullptr ? nullptr : stages.begin(gradient_name(name), given->shape);
+}
+
+// x (or dout, memory, …) as a stack of matrices. A vector is one row.
+[[nodiscard]] inline matrix_stack tokens_of(std::string_view name, const array_view& a, tensor_layout layout) {
+    if (a.shape.size() != 1) return stack_of(name, a, layout);
+    array_view row = a;
+    row.shape.insert(row.shape.begin(), 1);
+    return stack_of(name, row, layout);
+}
+
+// dout, which must have the shape of the output.
+[[nodiscard]] inline const array_view& dout_of(const std::vector<named_view>& inputs, std::string_view op, std::span<const std::size_t> shape) {
+    const array_view& dout = required(inputs, op, "dout");
+    require_float("dout", dout);
+    if (!std::equal(dout.shape.begin(), dout.shape.end(), shape.begin(), shape.end()))
+        throw usage_error("dout " + shape_text(dout.shape) + " and out " + shape_text(shape) + ": " + rules::gradient_has_shape_of_output::sentence);
+    return dout;
+}
+
+// Whether a stage's name is that of a gradient: its last part begins with d, and is no forward name.
+[[nodiscard]] inline bool is_gradient(std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    return name.substr(dot == std::string_view::npos ? 0 : dot + 1).starts_with('d');
+}
+
+} // namespace detail
+
+} // namespace attest
