@@ -4,6 +4,7 @@
 #include "attest/oracle/arithmetics.hpp"
 #include "attest/version.hpp"
 
+#include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -33,32 +34,32 @@ std::vector<std::string_view> ops_of(const convention_info& c) {
     return names;
 }
 
-void print_json() {
+std::string json_text() {
     nlohmann::ordered_json all{{"attest", version}, {"ops", nlohmann::ordered_json::array()}, {"conventions", nlohmann::ordered_json::array()}, {"mistakes", nullptr}};
     for (const op_info& op : ops())
         all["ops"].push_back(
             {{"name", op.name}, {"summary", op.summary}, {"inputs", tensors(op.inputs)}, {"outputs", tensors(op.outputs)}, {"conventions", conventions_of(op.name)}});
     for (const convention_info& c : convention_table())
         all["conventions"].push_back({{"key", c.key}, {"values", c.values}, {"ops", c.ops}, {"summary", c.summary}});
-    fmt::print("{}\n", all.dump());
+    return all.dump() + "\n";
 }
 
 // Words behind a label, in lines of at most `width` columns.
-void print_words(std::string_view label, const std::vector<std::string>& words, std::string_view between) {
+void put_words(std::string& text, std::string_view label, const std::vector<std::string>& words) {
     constexpr std::size_t indent = 16;
     if (words.empty()) return;
     std::string line = fmt::format("    {:<{}}", label, indent - 4);
     bool first = true;
     for (const std::string& word : words) {
-        if (!first && line.size() + between.size() + word.size() >= width) {
-            fmt::print("{}{}\n", line, between.substr(0, between.find_last_not_of(' ') + 1));
+        if (!first && line.size() + 2 + word.size() >= width) {
+            text += line + ",\n";
             line = std::string(indent, ' ');
             first = true;
         }
-        line += (first ? "" : std::string(between)) + word;
+        line += (first ? "" : ", ") + word;
         first = false;
     }
-    fmt::print("{}\n", line);
+    text += line + "\n";
 }
 
 // Tensors for people: a stack's layers are those of its layer's op, listed once there.
@@ -77,30 +78,30 @@ std::vector<std::string> described(const op_info& op, std::span<const tensor_inf
 
 template <class Names> std::vector<std::string> strings(const Names& names) { return {names.begin(), names.end()}; }
 
-void print_text() {
-    fmt::print("Ops\n");
+std::string plain_text() {
+    std::string text = "Ops\n";
     for (const op_info& op : ops()) {
-        fmt::print("  {}: {}\n", op.name, op.summary);
-        print_words("inputs", described(op, op.inputs, [](const tensor_info& t) { return !t.optional; }), ", ");
-        print_words("optional", described(op, op.inputs, [](const tensor_info& t) { return t.optional; }), ", ");
-        print_words("outputs", described(op, op.outputs, [](const tensor_info&) { return true; }), ", ");
-        print_words("conventions", strings(conventions_of(op.name)), ", ");
+        text += fmt::format("  {}: {}\n", op.name, op.summary);
+        put_words(text, "inputs", described(op, op.inputs, [](const tensor_info& t) { return !t.optional; }));
+        put_words(text, "optional", described(op, op.inputs, [](const tensor_info& t) { return t.optional; }));
+        put_words(text, "outputs", described(op, op.outputs, [](const tensor_info&) { return true; }));
+        put_words(text, "conventions", strings(conventions_of(op.name)));
     }
-    fmt::print("\n  N stands for any index. An output is checked if the case holds it; gradients (dx of x) need the input dout.\n"
-               "\nConventions (default first; layers and stacks take those of their parts)\n");
+    text += "\n  N stands for any index. An output is checked if the case holds it; gradients (dx of x) need the input dout.\n"
+            "\nConventions (default first; layers and stacks take those of their parts)\n";
     for (const convention_info& c : convention_table()) {
-        fmt::print("  {}: {}\n", c.key, c.summary);
-        print_words("values", strings(c.values), ", ");
+        text += fmt::format("  {}: {}\n", c.key, c.summary);
+        put_words(text, "values", strings(c.values));
         const auto names = ops_of(c);
-        print_words("ops", names.size() == ops().size() ? std::vector<std::string>{"all"} : strings(names), ", ");
+        put_words(text, "ops", names.size() == ops().size() ? std::vector<std::string>{"all"} : strings(names));
     }
+    return text;
 }
 
 } // namespace
 
 int run_list_command(bool json) {
-    if (json) print_json();
-    else print_text();
+    std::fputs((json ? json_text() : plain_text()).c_str(), stdout); // whether it could be written is asked at the end of the program
     return passed;
 }
 

@@ -26,7 +26,7 @@ struct case_arguments {
     std::vector<std::string> bf16;
 
     void add_to(CLI::App& command) {
-        command.add_option("--op", settings["op"], "the op: attention, softmax (or \"op\" in the case's attest.json)");
+        command.add_option("--op", settings["op"], "the op, such as attention or encoder_layer; attest list names all (or \"op\" in the case's attest.json)");
         for (const attest::convention_info& c : attest::convention_table()) {
             std::string values;
             for (const std::string_view value : c.values) values += (values.empty() ? "" : "|") + std::string(value);
@@ -62,26 +62,26 @@ int run(int argc, char** argv) {
     check_options check_to;
     case_arguments check_about;
     std::string colours = "auto";
-    check.add_option("CASE", check_to.cases, ".npz files")->required();
+    check.add_option("CASE", check_to.cases, ".npz or .safetensors files, or folders of .npy files")->required();
     check_about.add_to(check);
-    check.add_option("--candidate", check_to.candidate, "take the outputs from this file (.npz or .npy)");
+    check.add_option("--candidate", check_to.candidate, "take the outputs from this file (.npz, .safetensors, .npy or a folder)");
     check.add_flag("--json", check_to.json, "one JSON object a line and case");
     check.add_option("--color", colours, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
 
     CLI::App& eval = *app.add_subcommand("eval", "the exact values, each rounded once");
     eval_options eval_to;
     case_arguments eval_about;
-    eval.add_option("CASE", eval_to.file, "a .npz file")->required();
+    eval.add_option("CASE", eval_to.file, "a .npz or .safetensors file, or a folder of .npy files")->required();
     eval_about.add_to(eval);
-    eval.add_option("-o,--output", eval_to.output, "write a .npz instead of text");
-    eval.add_option("--dtype", eval_to.type, "f64, f32, bf16 or f16: the format in the .npz");
+    eval.add_option("-o,--output", eval_to.output, "write a .npz or .safetensors instead of text");
+    eval.add_option("--dtype", eval_to.type, "f64, f32, bf16 or f16: the format in the file");
     eval.add_option("--digits", eval_to.digits, "significant digits of the text, 1 to 50")->check(CLI::Range(1, 50));
     eval.add_option("--outputs", eval_to.outputs, "which outputs, such as weights,lse,out")->delimiter(',');
 
     CLI::App& inspect = *app.add_subcommand("inspect", "names, shapes, formats, ranges, NaN and Inf counts");
     std::string inspected;
     std::vector<std::string> inspected_bf16;
-    inspect.add_option("FILE", inspected, "a .npz or .npy file")->required();
+    inspect.add_option("FILE", inspected, "a .npz, .safetensors or .npy file, or a folder of .npy files")->required();
     inspect.add_option("--bf16", inspected_bf16, "members to read as bf16, or all")->delimiter(',');
 
     CLI::App& list = *app.add_subcommand("list", "ops, conventions and mistakes");

@@ -25,13 +25,16 @@ using over_rationals = dual<rational>;
 using many = real<50>;
 
 static_assert(scalar<dual<double>> && scalar<dual<dual<float>>> && scalar<over_rationals> && scalar<dual<many>>);
-static_assert(std::is_convertible_v<int, dual<double>> && !std::is_convertible_v<double, dual<double>> && !std::is_convertible_v<dual<double>, double>);
+static_assert(std::is_convertible_v<int, dual<double>> && !std::is_convertible_v<double, dual<double>> &&
+              !std::is_convertible_v<dual<double>, double>);
 static_assert(!std::is_convertible_v<long long, dual<double>> && !std::is_convertible_v<bool, dual<double>>);
 static_assert(std::is_constructible_v<dual<double>, double> && std::is_constructible_v<dual<dual<double>>, dual<double>>);
 // A function of S is one of dual<S>, and none is invented.
-static_assert(has_exp<dual<double>> && has_sqrt<dual<float>> && has_log<dual<many>> && has_tanh<dual<dual<double>>> && has_erf<dual<many>>);
+static_assert(has_exp<dual<double>> && has_sqrt<dual<float>> && has_log<dual<many>> && has_tanh<dual<dual<double>>> &&
+              has_erf<dual<many>>);
 static_assert(has_sin<dual<double>> && has_cos<dual<dual<many>>>);
-static_assert(!has_exp<over_rationals> && !has_sqrt<over_rationals> && !has_log<over_rationals> && !has_tanh<over_rationals> && !has_erf<over_rationals>);
+static_assert(!has_exp<over_rationals> && !has_sqrt<over_rationals> && !has_log<over_rationals> && !has_tanh<over_rationals> &&
+              !has_erf<over_rationals>);
 static_assert(!has_sin<over_rationals> && !has_cos<over_rationals>);
 
 // In constant expressions: (x² + 1)/x and its derivative 1 − 1/x², exact in double at x = 4.
@@ -42,11 +45,13 @@ static_assert(dual<double>(3).derivative() == 0 && dual<double>(0.3).value() == 
 // Nested: x³ at 2 has the derivatives 12 and 12, and they stand where they belong.
 constexpr dual<dual<double>> x2(dual<double>(2, 1), dual<double>(1, 0));
 constexpr auto cube = x2 * x2 * x2;
-static_assert(cube.value().value() == 8 && cube.value().derivative() == 12 && cube.derivative().value() == 12 && cube.derivative().derivative() == 12);
+static_assert(cube.value().value() == 8 && cube.value().derivative() == 12 && cube.derivative().value() == 12 &&
+              cube.derivative().derivative() == 12);
 static_assert(attest::exp(dual<double>(0, 1)).derivative() == 1 && attest::sqrt(dual<double>(4, 1)).derivative() == 0.25);
 static_assert(attest::sin(dual<double>(0, 1)).derivative() == 1 && attest::cos(dual<double>(0, 1)).derivative() == 0);
 // Comparisons look at the values.
-static_assert(dual<int>(1, 5) == dual<int>(1, 7) && dual<int>(1, 5) != dual<int>(2, 5) && dual<int>(1, 9) < dual<int>(2, 0) && dual<int>(2, 0) > 1);
+static_assert(dual<int>(1, 5) == dual<int>(1, 7) && dual<int>(1, 5) != dual<int>(2, 5) && dual<int>(1, 9) < dual<int>(2, 0) &&
+              dual<int>(2, 0) > 1);
 static_assert(dual<int>(1, 9) <= 1 && dual<int>(1, 9) >= 1 && !(dual<int>(1, 9) >= 2) && !(dual<int>(2, 0) <= 1));
 
 rational any_rational(std::mt19937_64& generator) {
@@ -55,14 +60,17 @@ rational any_rational(std::mt19937_64& generator) {
 over_rationals any_dual(std::mt19937_64& generator) { return {any_rational(generator), any_rational(generator)}; }
 bool same(const over_rationals& a, const over_rationals& b) { return a.value() == b.value() && a.derivative() == b.derivative(); }
 
-// The derivative of f at x by central differences at 100 digits, with h = 10^−25: the error is h²/6 · |f‴|, and 75 digits are left of the difference.
-template <class F> many by_differences(const F& f, double x) {
+// The derivative of f at x by central differences at 100 digits, with h = 10^−25: the error is h²/6 · |f‴|, and 75 digits are
+// left of the difference.
+template <class F>
+many by_differences(const F& f, double x) {
     using wide = real<100>;
     const wide h = wide(1) / wide(wide::number("1e25"));
     const wide slope = (f(wide(x) + h) - f(wide(x) - h)) / (h + h);
     return many(many::number(slope.value()));
 }
-template <class F> void check_slope(const char* name, const F& f, double x) {
+template <class F>
+void check_slope(const char* name, const F& f, double x) {
     const many slope = f(dual<many>(many(x), many(1))).derivative(), expected = by_differences(f, x);
     CAPTURE(name, x, slope.text(50), expected.text(50));
     CHECK(abs(slope - expected) <= ldexp(abs(expected) + many(1), -133)); // 10^−40
@@ -80,8 +88,9 @@ TEST_CASE("dual numbers over the rationals are a commutative ring, exactly", "[a
     std::mt19937_64 generator(71);
     for (int i = 0; i < 2000; ++i) {
         const auto a = any_dual(generator), b = any_dual(generator), c = any_dual(generator);
-        const bool laws = same(a + b, b + a) && same(a * b, b * a) && same((a + b) + c, a + (b + c)) && same((a * b) * c, a * (b * c)) &&
-                          same(a * (b + c), a * b + a * c) && same(a - b, a + (-b)) && same(a + 0, a) && same(a * 1, a) && same(a - a, 0);
+        const bool laws = same(a + b, b + a) && same(a * b, b * a) && same((a + b) + c, a + (b + c)) &&
+                          same((a * b) * c, a * (b * c)) && same(a * (b + c), a * b + a * c) && same(a - b, a + (-b)) &&
+                          same(a + 0, a) && same(a * 1, a) && same(a - a, 0);
         const bool division = b.value() == 0 || (same(a / b * b, a) && same(a / b, a * (1 / b)) && same(-(a / b), (-a) / b));
         if (!laws || !division) {
             CAPTURE(a.value(), a.derivative(), b.value(), b.derivative(), c.value(), c.derivative());
@@ -142,7 +151,9 @@ TEST_CASE("the functions have the derivatives that differences at 100 digits sho
     const auto erf = [](const auto& x) { return attest::erf(x); };
     const auto sin = [](const auto& x) { return attest::sin(x); };
     const auto cos = [](const auto& x) { return attest::cos(x); };
-    const auto composed = [](const auto& x) { return attest::exp(attest::sin(x * x)) / attest::sqrt(x * x + 3) - attest::tanh(x) * attest::erf(x / 2); };
+    const auto composed = [](const auto& x) {
+        return attest::exp(attest::sin(x * x)) / attest::sqrt(x * x + 3) - attest::tanh(x) * attest::erf(x / 2);
+    };
     for (const double x : {-7.25, -2.5, -1.0, -0.3, 0.0, 0.001, 0.75, 1.5, 3.0, 6.5}) {
         check_slope("exp", exp, x);
         check_slope("tanh", tanh, x);
@@ -159,7 +170,9 @@ TEST_CASE("the functions have the derivatives that differences at 100 digits sho
 
 TEST_CASE("nested, the functions have their second derivatives", "[arithmetic]") {
     using twice = dual<dual<many>>;
-    const auto second = [](const auto& f, double x) { return f(twice(dual<many>(many(x), many(1)), dual<many>(many(1)))).derivative().derivative(); };
+    const auto second = [](const auto& f, double x) {
+        return f(twice(dual<many>(many(x), many(1)), dual<many>(many(1)))).derivative().derivative();
+    };
     const auto near = [](const many& a, const many& b) { return abs(a - b) <= ldexp(abs(b) + many(1), -170); };
     for (const double at : {-1.75, -0.5, 0.25, 1.0, 2.5}) {
         const many x(at), t = attest::tanh(x);

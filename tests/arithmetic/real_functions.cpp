@@ -35,7 +35,8 @@ low any(std::mt19937_64& generator, double greatest) {
     return low(uniform(generator, -greatest, greatest)) / low(static_cast<int>(1 + generator() % 1000));
 }
 
-template <class F> void compare(const F& f, const low& x) {
+template <class F>
+void compare(const F& f, const low& x) {
     const double error = relative_error(f(x), f(widened(x)));
     if (!(error <= claimed)) {
         CAPTURE(static_cast<double>(x), x.text(60), f(x).text(60), error);
@@ -56,7 +57,8 @@ TEST_CASE("tanh to 50 digits lies where tanh to 100 digits says, near 0 too", "[
         compare(attest::tanh, any(generator, 80));
         compare(attest::tanh, ldexp(any(generator, 1), -static_cast<int>(generator() % 400)));
     }
-    for (const double x : {0x1p-17, 0x1p-18, 66.0, 67.0, 92.0, 96.0, 128.0, 1e3, 1e9}) compare(attest::tanh, low(x)); // where its ways meet
+    for (const double x : {0x1p-17, 0x1p-18, 66.0, 67.0, 92.0, 96.0, 128.0, 1e3, 1e9})
+        compare(attest::tanh, low(x)); // where its ways meet
 }
 
 TEST_CASE("erf to 50 digits lies where erf to 100 digits says, near 0 and out to 30", "[arithmetic]") {
@@ -72,7 +74,8 @@ TEST_CASE("erf to 50 digits lies where erf to 100 digits says, near 0 and out to
 TEST_CASE("sin and cos to 50 digits lie where 100 digits say, for small, moderate and great angles", "[arithmetic]") {
     std::mt19937_64 generator(63);
     for (int i = 0; i < 2000; ++i)
-        for (const low& x : {any(generator, 4), low(uniform(generator, -1e6, 1e6)), ldexp(any(generator, 1), -static_cast<int>(generator() % 400)),
+        for (const low& x : {any(generator, 4), low(uniform(generator, -1e6, 1e6)),
+                             ldexp(any(generator, 1), -static_cast<int>(generator() % 400)),
                              ldexp(low(uniform(generator, -1, 1)), static_cast<int>(generator() % 101))}) {
             compare(attest::sin, x);
             compare(attest::cos, x);
@@ -80,7 +83,8 @@ TEST_CASE("sin and cos to 50 digits lie where 100 digits say, for small, moderat
 }
 
 TEST_CASE("sin and cos near their zeros, and at the greatest angle", "[arithmetic]") {
-    // 192 bits of π: sin is what they lack, which 100 digits know. What is left has an absolute error of 2^−218 · 2^(exponent of x − 100).
+    // 192 bits of π: sin is what they lack, which 100 digits know. What is left has an absolute error of 2^−218 · 2^(exponent of
+    // x − 100).
     for (int k = 1; k < 400; ++k) {
         const low x = attest::pi<low>() * low(k) / low(2);
         const low s = k % 2 == 0 ? attest::sin(x) : attest::cos(x);
@@ -108,7 +112,8 @@ TEST_CASE("known digits of tanh, erf, sin and cos", "[arithmetic]") {
     CHECK(agrees(attest::cos(low(1)), "0.5403023058681397174009366074429766037323104206179222277"));
     CHECK(agrees(attest::sin(low(1e6)), "-0.3499935021712929521176524867807714690614066053287162739"));
     CHECK(agrees(attest::cos(low(1e6)), "0.9367521275331447869385325350749187757080978042123658797"));
-    CHECK(agrees(attest::sin(low(1e29)), "-0.6450245506433655426666461532137332043754398072685424128")); // the double next to 10^29
+    CHECK(
+        agrees(attest::sin(low(1e29)), "-0.6450245506433655426666461532137332043754398072685424128")); // the double next to 10^29
     CHECK(agrees(attest::cos(low(1e29)), "-0.7641618474297996253621090497704499944170722644652620383"));
 }
 
@@ -117,7 +122,8 @@ TEST_CASE("identities of the functions of real", "[arithmetic]") {
     const low few = ldexp(low(1), 6 - static_cast<int>(low::bits)); // some roundings of numbers near 1
     for (int i = 0; i < 1000; ++i) {
         const low a = any(generator, 4), b = any(generator, 4);
-        const low sa = attest::sin(a), ca = attest::cos(a), sb = attest::sin(b), cb = attest::cos(b), t = attest::tanh(a), e = attest::exp(a + a);
+        const low sa = attest::sin(a), ca = attest::cos(a), sb = attest::sin(b), cb = attest::cos(b), t = attest::tanh(a),
+                  e = attest::exp(a + a);
         CAPTURE(static_cast<double>(a), static_cast<double>(b));
         CHECK(abs(sa * sa + ca * ca - low(1)) < few);
         CHECK(abs(attest::sin(a + b) - (sa * cb + ca * sb)) < few);
@@ -131,7 +137,8 @@ TEST_CASE("identities of the functions of real", "[arithmetic]") {
 }
 
 TEST_CASE("erf is the integral of its slope, by Simpson's rule", "[arithmetic]") {
-    // Independent of the series: 2/√π ∫_0^1 e^(−t²) dt. The rule's error is h⁴/180 · max|f⁗| <= 12·(2/√π)/180 · 10^−12 at h = 1/1000.
+    // Independent of the series: 2/√π ∫_0^1 e^(−t²) dt. The rule's error is h⁴/180 · max|f⁗| <= 12·(2/√π)/180 · 10^−12 at h =
+    // 1/1000.
     const int n = 1000;
     low sum(0);
     for (int i = 0; i <= n; ++i) {
@@ -143,7 +150,8 @@ TEST_CASE("erf is the integral of its slope, by Simpson's rule", "[arithmetic]")
 }
 
 TEST_CASE("special values of the functions of real", "[arithmetic]") {
-    const low infinity = std::numeric_limits<low>::infinity(), nan = std::numeric_limits<low>::quiet_NaN(), negative_zero = -low(0);
+    const low infinity = std::numeric_limits<low>::infinity(), nan = std::numeric_limits<low>::quiet_NaN(),
+              negative_zero = -low(0);
     CHECK(attest::tanh(infinity) == low(1));
     CHECK(attest::tanh(-infinity) == low(-1));
     CHECK(attest::erf(infinity) == low(1));

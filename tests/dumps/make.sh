@@ -15,5 +15,6 @@ folder=${2:-$here}
 [ -x "$environment/bin/python" ] || "${PYTHON:-python3}" -m venv "$environment"
 "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
     numpy==2.4.6 scipy==1.17.1 ml_dtypes==0.6.0 torch==2.13.0 jax==0.10.2 jaxlib==0.10.2 \
-    onnx==1.23.2 onnxruntime==1.32.0
+    onnx==1.23.2 onnxruntime==1.32.0 safetensors==0.8.0 mpmath==1.3.0
 "$environment/bin/python" "$here/make.py" "$folder"
+"$environment/bin/python" "$here/make_blocks.py" "$folder"

@@ -67,8 +67,8 @@ TEST_CASE("the greatest error of erf in double is what its docstring claims, nea
 }
 
 TEST_CASE("the errors of erf at the hardest points known, and where its ways meet, stay within the claim", "[elementary]") {
-    for (const double x : {-0x1.e59378a0f8d9bp-2, -0x1.dfcbfcaab1d5p-2, 0x1.e12c560a6cb4p-2, 0x1.25dd33a94ac99p-1, 0x1.dca8eb7a4b1d4p-2, 0x1.ff947f1758258p-2,
-                           -0x0.8625e4fc346f1p-1022, -0x0.d253c19785404p-1022}) {
+    for (const double x : {-0x1.e59378a0f8d9bp-2, -0x1.dfcbfcaab1d5p-2, 0x1.e12c560a6cb4p-2, 0x1.25dd33a94ac99p-1,
+                           0x1.dca8eb7a4b1d4p-2, 0x1.ff947f1758258p-2, -0x0.8625e4fc346f1p-1022, -0x0.d253c19785404p-1022}) {
         CAPTURE(x);
         CHECK(ulp_error(x, attest::erf(x)) <= claimed_ulp);
     }
@@ -138,7 +138,8 @@ TEST_CASE("erf is odd, bit for bit, and never leaves [-1, 1]", "[elementary]") {
 TEST_CASE("erf in float is the double's result rounded, and never 0.51 ULP off", "[elementary]") {
     std::mt19937_64 generator(47);
     for (int i = 0; i < 50000; ++i) {
-        const auto x = static_cast<float>(std::uniform_real_distribution<>(-4, 4)(generator) * std::exp2(-static_cast<double>(generator() % 20)));
+        const auto x = static_cast<float>(std::uniform_real_distribution<>(-4, 4)(generator) *
+                                          std::exp2(-static_cast<double>(generator() % 20)));
         const float y = attest::erf(x);
         const auto reference = static_cast<double>(std::erf(static_cast<long double>(x)));
         if (y != static_cast<float>(attest::erf(static_cast<double>(x))) ||

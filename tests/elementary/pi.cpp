@@ -15,7 +15,8 @@ static_assert(has_pi<double> && has_pi<float> && has_pi<real<50>> && has_pi<dual
 static_assert(!has_pi<int> && !has_pi<long double> && !has_pi<without_pi> && !has_pi<dual<int>>);
 
 static_assert(attest::pi<double>() == 3.14159265358979323846 && attest::pi<float>() == 3.14159265358979323846F);
-static_assert(attest::pi<dual<double>>().value() == attest::pi<double>() && attest::pi<dual<double>>().derivative() == 0, "a constant");
+static_assert(attest::pi<dual<double>>().value() == attest::pi<double>() && attest::pi<dual<double>>().derivative() == 0,
+              "a constant");
 
 } // namespace
 
@@ -23,7 +24,8 @@ TEST_CASE("pi is correctly rounded in double and float", "[elementary]") {
     const real<50> exact = attest::pi<real<50>>();
     const auto nearest = [&](auto value, auto below, auto above) {
         const real<50> distance = abs(real<50>(static_cast<double>(value)) - exact);
-        return distance < abs(real<50>(static_cast<double>(below)) - exact) && distance < abs(real<50>(static_cast<double>(above)) - exact);
+        return distance < abs(real<50>(static_cast<double>(below)) - exact) &&
+               distance < abs(real<50>(static_cast<double>(above)) - exact);
     };
     const double d = attest::pi<double>();
     const float f = attest::pi<float>();
@@ -34,7 +36,8 @@ TEST_CASE("pi is correctly rounded in double and float", "[elementary]") {
 TEST_CASE("pi in many digits", "[elementary]") {
     // OEIS A000796.
     using number = real<100>::number;
-    const number digits("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651");
+    const number digits(
+        "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651");
     CHECK(boost::multiprecision::abs(number(attest::pi<real<100>>().value() - digits)) < number("1e-109"));
     // Machin: π/4 = 4 arctan(1/5) − arctan(1/239).
     const auto arctan_of_inverse = [](int n) {

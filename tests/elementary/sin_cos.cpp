@@ -15,7 +15,8 @@ using namespace attest;
 
 namespace {
 
-static_assert(attest::sin(0.0) == 0 && attest::sin(1.0) == 0x1.aed548f090ceep-1 && attest::cos(0.0) == 1 && attest::cos(1.0) == 0x1.14a280fb5068cp-1);
+static_assert(attest::sin(0.0) == 0 && attest::sin(1.0) == 0x1.aed548f090ceep-1 && attest::cos(0.0) == 1 &&
+              attest::cos(1.0) == 0x1.14a280fb5068cp-1);
 static_assert(attest::sin(1e22) == -0x1.b453ab76bf397p-1, "the classic of a careless reduction: -0.8522008497671888");
 static_assert(attest::sin(1.0F) == 0.841470985F && attest::cos(1.0F) == 0.540302306F);
 
@@ -81,8 +82,8 @@ TEST_CASE("the greatest error of sin and cos in double is what their docstring c
         switch (i % 6) {
         case 0: x = uniform(-0.79, 0.79); break;
         case 1: x = uniform(-10, 10); break;
-        case 2: x = std::round(uniform(0, 1e6)); break; // positions
-        case 3: x = std::round(uniform(0, 1e6)) * std::exp(-uniform(0, 9.21)); break; // positions times frequencies of RoPE
+        case 2: x = std::round(uniform(0, 1e6)); break;                                     // positions
+        case 3: x = std::round(uniform(0, 1e6)) * std::exp(-uniform(0, 9.21)); break;       // positions times frequencies of RoPE
         case 4: x = static_cast<double>(generator() % 4000000) * 1.5707963267948966; break; // near the zeros
         default:
             do x = std::bit_cast<double>(generator());
@@ -101,10 +102,13 @@ TEST_CASE("the greatest error of sin and cos in double is what their docstring c
 }
 
 TEST_CASE("the errors of sin and cos at the hardest points known stay within the claim", "[elementary]") {
-    for (const double x : {0x1.5c285ba7cc056p+69, 0x1.952811f25f22p-1, -0x1.480255e2af2b8p+84, -0x1.92df242e01376p-1, 0x1.84c51cac684d4p+95, 0x1.1279cp+19, 0x1.0104p+15,
-                           // Of all doubles the nearest to a multiple of π/2, a well-known great one, the greatest, and the doubles next to π/2, π, 3π/2.
-                           0x1.6ac5b262ca1ffp+849, 1e22, std::numeric_limits<double>::max(), 0x1.921fb54442d18p+0, 0x1.921fb54442d18p+1, 0x1.2d97c7f3321d2p+2,
-                           0x1.46d48p+20, 1e6, 1e9, 1e15, 0x1p1023, 0x1p53, 0.7853981633974483, 0.7853981633974484}) {
+    for (const double x :
+         {0x1.5c285ba7cc056p+69, 0x1.952811f25f22p-1, -0x1.480255e2af2b8p+84, -0x1.92df242e01376p-1, 0x1.84c51cac684d4p+95,
+          0x1.1279cp+19, 0x1.0104p+15,
+          // Of all doubles the nearest to a multiple of π/2, a well-known great one, the greatest, and the doubles next to π/2,
+          // π, 3π/2.
+          0x1.6ac5b262ca1ffp+849, 1e22, std::numeric_limits<double>::max(), 0x1.921fb54442d18p+0, 0x1.921fb54442d18p+1,
+          0x1.2d97c7f3321d2p+2, 0x1.46d48p+20, 1e6, 1e9, 1e15, 0x1p1023, 0x1p53, 0.7853981633974483, 0.7853981633974484}) {
         CAPTURE(x, attest::sin(x), attest::cos(x));
         CHECK(ulp_error(x) <= claimed_ulp);
     }
@@ -178,9 +182,10 @@ TEST_CASE("symmetries of sin and cos hold bit for bit, and sin² + cos² is 1 to
         const auto x = std::bit_cast<double>(generator());
         if (!std::isfinite(x)) continue;
         const double s = attest::sin(x), c = attest::cos(x);
-        // |s|, |c| <= 1: an error of 0.9 ULP is at most 0.9·2^-53 of absolute size for values below 1, and three roundings of numbers at most 1.
-        // |d(s² + c²)| <= 2 (|s| + |c|) 0.9·2^-53 <= 2.6·2^-53, and 1.5·2^-53 for the roundings.
-        if (!(attest::sin(-x) == -s && attest::cos(-x) == c && std::abs(s * s + c * c - 1) <= 4.1 * 0x1p-53 && std::abs(s) <= 1 && std::abs(c) <= 1)) {
+        // |s|, |c| <= 1: an error of 0.9 ULP is at most 0.9·2^-53 of absolute size for values below 1, and three roundings of
+        // numbers at most 1. |d(s² + c²)| <= 2 (|s| + |c|) 0.9·2^-53 <= 2.6·2^-53, and 1.5·2^-53 for the roundings.
+        if (!(attest::sin(-x) == -s && attest::cos(-x) == c && std::abs(s * s + c * c - 1) <= 4.1 * 0x1p-53 && std::abs(s) <= 1 &&
+              std::abs(c) <= 1)) {
             CAPTURE(x, s, c);
             FAIL("not odd and even, or not on the circle");
         }
@@ -190,10 +195,13 @@ TEST_CASE("symmetries of sin and cos hold bit for bit, and sin² + cos² is 1 to
 TEST_CASE("sin and cos in float are the double's results rounded, and never 0.51 ULP off", "[elementary]") {
     std::mt19937_64 generator(51);
     for (int i = 0; i < 50000; ++i) {
-        const auto x = static_cast<float>(std::uniform_real_distribution<>(-10, 10)(generator) * std::exp2(static_cast<double>(generator() % 40) - 20));
+        const auto x = static_cast<float>(std::uniform_real_distribution<>(-10, 10)(generator) *
+                                          std::exp2(static_cast<double>(generator() % 40) - 20));
         const float s = attest::sin(x), c = attest::cos(x);
-        const auto sine = static_cast<double>(std::sin(static_cast<long double>(x))), cosine = static_cast<double>(std::cos(static_cast<long double>(x)));
-        if (s != static_cast<float>(attest::sin(static_cast<double>(x))) || c != static_cast<float>(attest::cos(static_cast<double>(x))) ||
+        const auto sine = static_cast<double>(std::sin(static_cast<long double>(x))),
+                   cosine = static_cast<double>(std::cos(static_cast<long double>(x)));
+        if (s != static_cast<float>(attest::sin(static_cast<double>(x))) ||
+            c != static_cast<float>(attest::cos(static_cast<double>(x))) ||
             !(std::abs(static_cast<double>(s) - sine) <= 0.51 * ulp(formats::f32, sine)) ||
             !(std::abs(static_cast<double>(c) - cosine) <= 0.51 * ulp(formats::f32, cosine))) {
             CAPTURE(x, s, sine, c, cosine);

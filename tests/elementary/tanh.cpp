@@ -67,7 +67,8 @@ TEST_CASE("the greatest error of tanh in double is what its docstring claims", "
 }
 
 TEST_CASE("the errors of tanh at the hardest points known, and where its ways meet, stay within the claim", "[elementary]") {
-    for (const double x : {0x1.67abd5f72c6c8p-3, 0x1.4dc3aeefac28p-3, 0x1.6e4dc3700074p-3, -0x1.69e831c84a04cp-3, -0x1.77ea4da4cc49fp-3, -0x1.800d45eefcdc6p-3}) {
+    for (const double x : {0x1.67abd5f72c6c8p-3, 0x1.4dc3aeefac28p-3, 0x1.6e4dc3700074p-3, -0x1.69e831c84a04cp-3,
+                           -0x1.77ea4da4cc49fp-3, -0x1.800d45eefcdc6p-3}) {
         CAPTURE(x);
         CHECK(ulp_error(x, attest::tanh(x)) <= claimed_ulp);
     }
@@ -126,7 +127,8 @@ TEST_CASE("tanh 2x = 2 tanh x / (1 + tanh² x), to what the roundings allow", "[
     for (int i = 0; i < 20000; ++i) {
         const double x = std::uniform_real_distribution<>(-12, 12)(generator) * std::exp2(-static_cast<double>(generator() % 40));
         const double t = attest::tanh(x), whole = attest::tanh(2 * x), formula = 2 * t / (1 + t * t);
-        // whole: 0.6 ULP; t: 0.6 ULP, whose weight in 2t/(1 + t²) is at most 1; three roundings of half a ULP. An ULP is at most 2^-52 of the value.
+        // whole: 0.6 ULP; t: 0.6 ULP, whose weight in 2t/(1 + t²) is at most 1; three roundings of half a ULP. An ULP is at most
+        // 2^-52 of the value.
         if (!(std::abs(whole - formula) <= (0.6 + 0.6 + 1.5) * 0x1p-52 * 1.0000001 * std::abs(whole))) {
             CAPTURE(x, whole, formula);
             FAIL("the doubling of tanh is broken");
@@ -137,7 +139,8 @@ TEST_CASE("tanh 2x = 2 tanh x / (1 + tanh² x), to what the roundings allow", "[
 TEST_CASE("tanh in float is the double's result rounded, and never 0.51 ULP off", "[elementary]") {
     std::mt19937_64 generator(44);
     for (int i = 0; i < 50000; ++i) {
-        const auto x = static_cast<float>(std::uniform_real_distribution<>(-10, 10)(generator) * std::exp2(-static_cast<double>(generator() % 20)));
+        const auto x = static_cast<float>(std::uniform_real_distribution<>(-10, 10)(generator) *
+                                          std::exp2(-static_cast<double>(generator() % 20)));
         const float y = attest::tanh(x);
         const auto reference = static_cast<double>(std::tanh(static_cast<long double>(x)));
         if (y != static_cast<float>(attest::tanh(static_cast<double>(x))) ||

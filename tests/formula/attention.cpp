@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "attest/formula/attention.hpp"
+#include "attest/formula/mask_extras.hpp"
 #include "attest/arithmetic/real.hpp"
 #include "attest/shape/ranges.hpp"
 #include "catch.hpp"
@@ -113,6 +114,8 @@ TEST_CASE("attention agrees with its definition, written another way", "[formula
         agrees(causal_bottom_right{4, 6});
         agrees(keep_mask{holes});
         agrees(causal_top_left{} & drop_mask{holes});
+        agrees(sliding_window{1, 1, 1});
+        agrees(sliding_window{2, 0} & causal_top_left{});
     }
 }
 
@@ -134,6 +137,9 @@ TEST_CASE("the row form is the matrix form, bit for bit", "[formula]") {
     same(everything{});
     same(causal_bottom_right{4, 6});
     same(keep_mask{holes});
+    same(sliding_window{0, 2});
+    same(attention_sink{0.5} & causal_bottom_right{4, 6});
+    same(keep_mask{holes} & attention_sink{-3.0});
     tensor<double, n_q, n_k> bias;
     std::mt19937_64 generator(41);
     fill(bias, generator);
@@ -316,6 +322,44 @@ TEST_CASE("NaN and infinity in the input spoil the rows that read them, and no o
         CHECK(std::isnan(column(i, 1)));
         CHECK(column(i, 0) == clean(i, 0));
     }
+}
+
+TEST_CASE("self-attention on the tokens themselves (B013): x = (1), (2)", "[formula]") {
+    const tensor<double, axis<2>, axis<1>> x{{1}, {2}};
+    const auto a = softmax(scores(x, x));
+    const auto rounds_to = [](double value, int hundred_thousandths) { return std::abs(value * 1e5 - hundred_thousandths) < 0.5; };
+    CHECK((rounds_to(a(0, 0), 26894) && rounds_to(a(0, 1), 73106)));
+    CHECK((rounds_to(a(1, 0), 11920) && rounds_to(a(1, 1), 88080)));
+    const auto out = raw_self_attention(x);
+    static_assert(std::is_same_v<decltype(out), const tensor<double, axis<2>, axis<1>>>);
+    CHECK(out == matmul(a, x));
+    CHECK(a(0, 1) > a(0, 0)); // token 1 reads token 2 more than itself (B015)
+    // d = 1: the scale is 1. In general the second form is attention(X, X, X), and without projections.
+    CHECK(raw_self_attention(x, everything{}, scaled_by_dimension{}) == out);
+    CHECK(raw_self_attention(x, causal_top_left{})(0, 0) == 1);
+    const input y = random_input(134);
+    CHECK(raw_self_attention(y.q) == attention(y.q, y.q, y.q, everything{}, dot_product{}));
+    CHECK(raw_self_attention(y.q, causal_top_left{}, scaled_by_dimension{}) == attention(y.q, y.q, y.q, causal_top_left{}));
+}
+
+TEST_CASE("a sink takes weight from every row, and a window leaves the rest unread", "[formula]") {
+    input x = random_input(135);
+    const auto a = attention_weights(x.q, x.k), b = attention_weights(x.q, x.k, attention_sink{0.0});
+    for (std::size_t i = 0; i < 4; ++i) {
+        double sum = 0;
+        for (std::size_t j = 0; j < 6; ++j) {
+            CHECK(b(i, j) < a(i, j));
+            sum += b(i, j);
+        }
+        CHECK(sum < 1);
+    }
+    const sliding_window window{1, 0};
+    const auto before = attention(x.q, x.k, x.v, window);
+    for (std::size_t c = 0; c < 3; ++c) x.v(0, c) = std::nan(""); // seen by queries 0 and 1
+    const auto after = attention(x.q, x.k, x.v, window);
+    CHECK(after[2] == before[2]);
+    CHECK(after[3] == before[3]);
+    CHECK(std::isnan(after(1, 0)));
 }
 
 TEST_CASE("a score of one's own, a scale of one's own, and a rule for empty rows beside them", "[formula]") {

@@ -16,7 +16,8 @@ struct n : axis<3> {};
 struct m : axis<4> {};
 using dyn = axis<dynamic>;
 
-static_assert(mask<everything> && mask<causal_top_left> && mask<causal_bottom_right>);
+static_assert(mask<everything> && mask<causal_top_left> && mask<causal_bottom_right> && mask<sliding_window>);
+static_assert(!detail::has_factor<everything> && !detail::has_sink<sliding_window> && !detail::is_additive<sliding_window>);
 static_assert(mask<keep_mask<tensor<bool, n, m>>> && mask<additive_mask<tensor<double, n, m>>> && !mask<int>);
 static_assert(!detail::is_additive<everything> && !detail::is_additive<keep_mask<tensor<bool, n, m>>>);
 static_assert(detail::is_additive<additive_mask<tensor<double, n, m>>>);
@@ -50,6 +51,37 @@ TEST_CASE("causal masks: the table of who sees whom", "[formula]") {
                 CHECK(bottom_right == (n_k > fewer ? n_k - fewer : 0));
                 if (n_q == n_k) CHECK(top_left == bottom_right);
             }
+}
+
+TEST_CASE("a sliding window: so many keys before the query, so many after", "[formula]") {
+    for (int left = 0; left <= 4; ++left)
+        for (int right = 0; right <= 4; ++right)
+            for (int shift = -3; shift <= 3; ++shift) {
+                const sliding_window window{static_cast<std::size_t>(left), static_cast<std::size_t>(right), shift};
+                for (int i = 0; i < 6; ++i)
+                    for (int j = 0; j < 8; ++j) {
+                        CAPTURE(left, right, shift, i, j);
+                        const int position = i + shift;
+                        CHECK(window.visible(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) == (position - left <= j && j <= position + right));
+                    }
+            }
+    // W keys, self included, of the past: left = W − 1, and causal.
+    const auto mistral = sliding_window{2, 0} & causal_top_left{};
+    for (std::size_t i = 0; i < 6; ++i) {
+        std::size_t count = 0;
+        for (std::size_t j = 0; j < 6; ++j) count += mistral.visible(i, j);
+        CHECK(count == std::min<std::size_t>(i + 1, 3));
+        CHECK(mistral.visible(i, i));
+    }
+    // As wide as can be counted: everything; with the causal mask of a cache: that mask.
+    const sliding_window widest{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
+    const auto cached = sliding_window{static_cast<std::size_t>(-1), 0, 4} & causal_bottom_right{2, 6};
+    for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t j = 0; j < 6; ++j) {
+            CHECK(widest.visible(i, j));
+            CHECK(cached.visible(i, j) == causal_bottom_right{2, 6}.visible(i, j));
+            CHECK(sliding_window{static_cast<std::size_t>(-1), 0, 4}.visible(i, j) == causal_bottom_right{2, 6}.visible(i, j)); // the shift is n_k − n_q
+        }
 }
 
 TEST_CASE("a mask of the other polarity is the complement", "[formula]") {

@@ -93,6 +93,20 @@ TEST_CASE("a score function of one's own", "[formula]") {
         }
 }
 
+TEST_CASE("raw scores of a sequence with itself are symmetric, their softmax need not be (B013)", "[formula]") {
+    const auto x = random_matrix<double, n_q, d_k>(31);
+    const auto s = scores(x, x);
+    CHECK(s == transpose(s));
+    CHECK(scores(x, x, scaled_dot_product<double>{0.5}) == transpose(scores(x, x, scaled_dot_product<double>{0.5})));
+}
+
+TEST_CASE("the scale stands for 1/√d_k until d_k is known", "[formula]") {
+    static_assert(std::is_same_v<decltype(score_of_dimension<double>(scaled_by_dimension{}, 16)), scaled_dot_product<double>>);
+    static_assert(std::is_same_v<decltype(score_of_dimension<double>(dot_product{}, 16)), const dot_product&>);
+    CHECK(score_of_dimension<double>(scaled_by_dimension{}, 16).scale == 0.25);
+    static_assert(score_fits<scaled_by_dimension, d_k, d_k>() && !score_fits<scaled_by_dimension, d_k, n_k>());
+}
+
 TEST_CASE("queries and keys of different dimension are the rule's error at run time", "[formula]") {
     const auto q = tensor<double, dyn, dyn>::with_lengths(2, 3), k = tensor<double, dyn, dyn>::with_lengths(2, 4);
     const std::string text = std::string(rules::query_key_dimension::sentence) + " (3 and 4)";

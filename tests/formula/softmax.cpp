@@ -219,6 +219,37 @@ TEST_CASE("log-sum-exp is the logarithm of the denominator", "[formula]") {
     CHECK(log_sum_exp(tensor<double, n>{2, 9, 4, 1, 7}, [](std::size_t j) { return j == 2; }) == 4);
 }
 
+TEST_CASE("a sink is one more logit, whose weight is not returned", "[formula]") {
+    std::mt19937_64 generator(47);
+    for (int round = 0; round < 50; ++round) {
+        const std::size_t length = 1 + generator() % 12;
+        auto x = in_real(random_row(generator, length, 20));
+        const real<50> sink(static_cast<double>(generator() % 81) / 2 - 20);
+        auto longer = tensor<real<50>, dyn>::with_lengths(length + 1);
+        for (std::size_t j = 0; j < length; ++j) longer(j) = x(j);
+        longer(length) = sink;
+        const auto visible = [](std::size_t j) { return j % 3 != 1; };
+        const auto visible_or_sink = [&](std::size_t j) { return j == length || visible(j); };
+        const auto a = softmax(x, visible, empty_row::zero, &sink), wanted = softmax(longer, visible_or_sink);
+        for (std::size_t j = 0; j < length; ++j) {
+            CAPTURE(round, length, j);
+            CHECK(abs(a(j) - wanted(j)) < real<50>(1e-50));
+            if (!visible(j)) CHECK(a(j) == real<50>(0));
+        }
+        CHECK(abs(log_sum_exp(x, visible, &sink) - log_sum_exp(longer, visible_or_sink)) < real<50>(1e-48));
+    }
+    // Nothing but the sink: 0, also where NaN is asked for; its logit is the log-sum-exp.
+    const tensor<double, n> x{1, 2, 3, 4, 5};
+    const auto hidden = [](std::size_t) { return false; };
+    const double sink = 0.25;
+    CHECK(softmax(x, hidden, empty_row::nan, &sink) == tensor<double, n>{});
+    CHECK(log_sum_exp(x, hidden, &sink) == 0.25);
+    // A sink far above or below neither overflows nor leaves a trace.
+    const double high = 1e300, low = -1e300;
+    CHECK(softmax(x, detail::every_index{}, empty_row::zero, &high) == tensor<double, n>{});
+    CHECK(softmax(x, detail::every_index{}, empty_row::zero, &low) == softmax(x));
+}
+
 TEST_CASE("softmax of a matrix is that of its rows, not of its columns", "[formula]") {
     std::mt19937_64 generator(37);
     tensor<double, axis<3>, axis<4>> x;

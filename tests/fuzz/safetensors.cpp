@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Any bytes are an archive, or a refusal in one line; and an archive is written and read as it was. To run it:
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I include tests/fuzz/safetensors.cpp -o fuzz_safetensors
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -I include tests/fuzz/safetensors.cpp -o
+//   fuzz_safetensors
 //   ./fuzz_safetensors -max_len=2048 -rss_limit_mb=512 CORPUS
 // with tests/io/files/*.safetensors in CORPUS to begin with. The first byte of an input says how the rest is taken: as
 // a file, or as a header and data whose length is put in front.
@@ -18,7 +19,8 @@ namespace {
 
 bool same(const attest::archive& a, const attest::archive& b) {
     const auto equal = [](const attest::named_array& x, const attest::named_array& y) {
-        return x.name == y.name && x.value.type == y.value.type && x.value.shape == y.value.shape && x.value.data == y.value.data;
+        return x.name == y.name && x.value.type == y.value.type && x.value.shape == y.value.shape &&
+               x.value.data == y.value.data;
     };
     return a.texts == b.texts && std::equal(a.arrays.begin(), a.arrays.end(), b.arrays.begin(), b.arrays.end(), equal);
 }

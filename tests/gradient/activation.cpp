@@ -17,6 +17,7 @@ using many = real<50>;
 
 struct n : axis<4> {};
 struct d : axis<3> {};
+using dyn = axis<dynamic>;
 
 constexpr gelu_form forms[] = {gelu_form::erf, gelu_form::tanh, gelu_form::sigmoid};
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
@@ -27,7 +28,10 @@ static_assert(activation_slope(0.0, activation{}) == 0 && gelu_slope(0.0) == 0.5
 static_assert(activate_vjp(tensor<int, d>{-1, 0, 4}, activation{}, tensor<int, d>{7, 8, 9}) == tensor<int, d>{0, 0, 9});
 
 // The slope of f at x, by dual numbers.
-template <class F> many derivative(const F& f, const many& x) { return f(dual<many>(x, many(1))).derivative(); }
+template <class F>
+many derivative(const F& f, const many& x) {
+    return f(dual<many>(x, many(1))).derivative();
+}
 
 } // namespace
 
@@ -82,7 +86,8 @@ TEST_CASE("slope(x) + slope(−x) = 1 in each form", "[gradient]") {
 TEST_CASE("GELU's slopes in double have the absolute errors that the docstring gives", "[gradient]") {
     std::mt19937_64 generator(92);
     for (int i = 0; i < 10000; ++i) {
-        const double x = std::uniform_real_distribution<>(-12, 12)(generator) * std::exp2(i % 3 == 0 ? -static_cast<double>(generator() % 40) : 0.0);
+        const double x = std::uniform_real_distribution<>(-12, 12)(generator) *
+                         std::exp2(i % 3 == 0 ? -static_cast<double>(generator() % 40) : 0.0);
         for (const auto form : forms) {
             const double error = std::abs(static_cast<double>(many(gelu_slope(x, form)) - gelu_slope(many(x), form))) * 0x1p53;
             if (!(error <= (form == gelu_form::tanh ? 32 : 3))) {
@@ -110,8 +115,9 @@ TEST_CASE("activate_vjp is the gradient, on vectors and matrices", "[gradient]")
             const auto v = derived::filled(tensor<many, d>{}, 95), dv = derived::filled(tensor<many, d>{}, 96);
             auto at_v = derived::constants(v);
             derived::check_derivative(at_v, activate_vjp(v, how, dv), [&] { return derived::along(dv, activate(at_v, how)); });
-            CHECK(activate_vjp(tensor<many, dyn, dyn>(x), how, tensor<many, dyn, dyn>(dy)) == activate_vjp(x, how, dy));
-            CHECK(activate_vjp(x[1], how, dy[1]) == activate_vjp(x, how, dy)[1]);
+            const auto dx = activate_vjp(x, how, dy);
+            CHECK(activate_vjp(tensor<many, dyn, dyn>(x), how, tensor<many, dyn, dyn>(dy)) == dx);
+            CHECK(activate_vjp(x[1], how, dy[1]) == dx[1]);
         }
     // Exactly, for ReLU.
     const auto x = derived::filled(tensor<rational, n, d>{}, 97), dy = derived::filled(tensor<rational, n, d>{}, 98);
@@ -120,13 +126,17 @@ TEST_CASE("activate_vjp is the gradient, on vectors and matrices", "[gradient]")
 }
 
 TEST_CASE("activate_vjp refuses a gradient of another shape", "[gradient]") {
-    const auto matrix = [](std::size_t rows, std::size_t columns) { return tensor<double, dyn, dyn>::with_lengths(rows, columns); };
+    const auto matrix = [](std::size_t rows, std::size_t columns) {
+        return tensor<double, dyn, dyn>::with_lengths(rows, columns);
+    };
     CHECK_NOTHROW(activate_vjp(matrix(2, 3), activation{}, matrix(2, 3)));
     CHECK_THROWS_AS(activate_vjp(matrix(2, 3), activation{}, matrix(3, 3)), shape_error);
     CHECK_THROWS_AS(activate_vjp(matrix(2, 3), activation{}, matrix(2, 2)), shape_error);
-    CHECK_THROWS_AS(activate_vjp(tensor<double, dyn>::with_lengths(2), activation{}, tensor<double, dyn>::with_lengths(3)), shape_error);
+    CHECK_THROWS_AS(activate_vjp(tensor<double, dyn>::with_lengths(2), activation{}, tensor<double, dyn>::with_lengths(3)),
+                    shape_error);
 }
 
 TEST_CASE("an arithmetic without the functions of GELU says so", "[gradient]") {
-    for (const auto form : forms) CHECK_THROWS_AS(activation_slope(rational(1, 3), activation{activation_kind::gelu, form}), no_such_function);
+    for (const auto form : forms)
+        CHECK_THROWS_AS(activation_slope(rational(1, 3), activation{activation_kind::gelu, form}), no_such_function);
 }

@@ -55,7 +55,8 @@ TEST_CASE("a folder of .npy is read: names sorted, texts and others told apart",
     CHECK(names(content) == "k q.weight v É ");
     CHECK(content.arrays[2].value.shape == std::vector<std::size_t>{2, 3});
     CHECK(content.arrays[2].value.data == std::vector<std::byte>(6, std::byte{7}));
-    CHECK(content.texts == std::vector<std::pair<std::string, std::string>>{{"attest.json", R"({"op": "attention"})"}, {"more.json", ""}});
+    CHECK(content.texts == std::vector<std::pair<std::string, std::string>>{{"attest.json", R"({"op": "attention"})"},
+                                                                            {"more.json", ""}});
     CHECK(content.warnings == std::vector<std::string>{path.string() + ": member notes.txt: not an array, ignored",
                                                        path.string() + ": member sub: not an array, ignored"});
 }
@@ -113,9 +114,11 @@ TEST_CASE("a file in a folder that is no array is refused with its name", "[io]"
         return line;
     };
     CHECK(says(with("k.npy", "hello"), {path.string() + "/k.npy: not a npy file, 5 bytes"}));
-    CHECK(says(with("k.npy", npy(dict("<f4", "(2,)"), "1234567")), {path.string() + "/k.npy: shape [2] of f32 needs 8 bytes"}));
+    CHECK(says(with("k.npy", npy(dict("<f4", "(2,)"), "1234567")),
+               {path.string() + "/k.npy: shape [2] of f32 needs 8 bytes"}));
     CHECK(says(with("k.npy", npy(dict("|O", "(2,)"), "x")), {path.string() + "/k.npy: descr '|O'", "pickle"}));
-    CHECK(with("big.json", std::string(1024 * 1024 + 1, ' ')) == path.string() + "/big.json: text of 1048577 bytes; expected at most 1048576");
+    CHECK(with("big.json", std::string(1024 * 1024 + 1, ' ')) ==
+          path.string() + "/big.json: text of 1048577 bytes; expected at most 1048576");
     CHECK(says(with(".npy", "x"), {path.string() + "/.npy: unsafe name: it has nothing before .npy"}));
     CHECK(says(with("a\nb.npy", "x"), {path.string() + "/a\\x0ab.npy: unsafe name: it has a control byte"}));
     CHECK(says(with("a\xff.npy", "x"), {path.string() + "/a\\xff.npy: unsafe name: it is not UTF-8"}));
@@ -164,7 +167,8 @@ TEST_CASE("what is no folder of .npy is refused", "[io]") {
 
 TEST_CASE("a folder of very many files is refused", "[io]") {
     const std::filesystem::path path = folder("many");
-    for (std::size_t i = 0; i <= attest::npy_folder_limit; ++i) std::filesystem::create_symlink("nowhere", path / std::to_string(i));
+    for (std::size_t i = 0; i <= attest::npy_folder_limit; ++i)
+        std::filesystem::create_symlink("nowhere", path / std::to_string(i));
     CHECK(refused(path) == path.string() + ": folder with more than 65536 files; expected fewer");
     std::filesystem::remove_all(path);
 }

@@ -41,7 +41,8 @@ std::string one(const std::string& type, const std::string& shape, const std::st
 }
 std::string two(std::size_t begin_a, std::size_t end_a, std::size_t begin_b, std::size_t end_b) {
     const auto bytes_at = [](std::size_t begin, std::size_t end) {
-        return object("U8", "[" + std::to_string(end - begin) + "]", "[" + std::to_string(begin) + "," + std::to_string(end) + "]");
+        return object("U8", "[" + std::to_string(end - begin) + "]",
+                      "[" + std::to_string(begin) + "," + std::to_string(end) + "]");
     };
     return R"({"a":)" + bytes_at(begin_a, end_a) + R"(,"b":)" + bytes_at(begin_b, end_b) + "}";
 }
@@ -93,7 +94,7 @@ std::string image_of(const attest::archive& content) {
 }
 
 constexpr dtype every_type[] = {dtype::bf16, dtype::f16, dtype::f32, dtype::f64, dtype::boolean, dtype::i8, dtype::i16,
-                                dtype::i32, dtype::i64, dtype::u8, dtype::u16, dtype::u32, dtype::u64};
+                                dtype::i32,  dtype::i64, dtype::u8,  dtype::u16, dtype::u32,     dtype::u64};
 
 } // namespace
 
@@ -127,8 +128,9 @@ TEST_CASE("what may be odd and is right is read", "[io]") {
         CHECK(std::isnan(values<double>(content.arrays[0].value).at(0)));
     }
     SECTION("zero lengths, several empty tensors at one place, before and behind one with data") {
-        const std::string header = R"({"z":)" + object("F32", "[0]", "[4,4]") + R"(,"e":)" + object("F64", "[2,0]", "[0,0]") + R"(,"q":)" +
-                                   object("F32", "[1]", "[0,4]") + R"(,"f":)" + object("U8", "[0,7]", "[4,4]") + R"(,"d":)" +
+        const std::string header = R"({"z":)" + object("F32", "[0]", "[4,4]") + R"(,"e":)" +
+                                   object("F64", "[2,0]", "[0,0]") + R"(,"q":)" + object("F32", "[1]", "[0,4]") +
+                                   R"(,"f":)" + object("U8", "[0,7]", "[4,4]") + R"(,"d":)" +
                                    object("BF16", "[0]", "[0,0]") + "}";
         const attest::archive content = parse(image(header, "abcd"));
         CHECK(names(content) == "e d q z f ");
@@ -136,7 +138,8 @@ TEST_CASE("what may be odd and is right is read", "[io]") {
         CHECK(tensor(content, "q").data.size() == 4);
     }
     SECTION("keys in any order: of tensors, and in a tensor") {
-        const std::string header = R"({"b":{"data_offsets":[4,8],"shape":[4],"dtype":"U8"},"a":)" + object("I8", "[4]", "[0,4]") + "}";
+        const std::string header =
+            R"({"b":{"data_offsets":[4,8],"shape":[4],"dtype":"U8"},"a":)" + object("I8", "[4]", "[0,4]") + "}";
         const attest::archive content = parse(image(header, "abcdefgh"));
         CHECK(names(content) == "a b ");
         CHECK(values<char>(tensor(content, "b")) == std::vector<char>{'e', 'f', 'g', 'h'});
@@ -144,7 +147,8 @@ TEST_CASE("what may be odd and is right is read", "[io]") {
     SECTION("a header padded with spaces, or with the spaces of JSON") {
         for (const std::string& padding : {" "s, std::string(1000, ' '), "\n"s, "\t\r\n "s})
             CHECK(names(parse(image(one("U8", "[1]", "[0,1]") + padding, "x"))) == "q ");
-        CHECK(names(parse(image(R"({ "q" : { "dtype" : "U8", "shape" : [ 1 ], "data_offsets" : [ 0 , 1 ] } })", "x"))) == "q ");
+        CHECK(names(parse(
+                  image(R"({ "q" : { "dtype" : "U8", "shape" : [ 1 ], "data_offsets" : [ 0 , 1 ] } })", "x"))) == "q ");
     }
     SECTION("nothing") {
         CHECK(parse(image("{}")).arrays.empty());
@@ -152,24 +156,30 @@ TEST_CASE("what may be odd and is right is read", "[io]") {
         CHECK(parse(image(R"({"__metadata__":{}})")).texts.empty());
     }
     SECTION("names that are no paths, and one that is empty") {
-        const std::string header = R"({"../a/":)" + object("U8", "[0]", "[0,0]") + R"(,"":)" + object("U8", "[0]", "[0,0]") +
-                                   R"(,"\u00e9\\":)" + object("U8", "[0]", "[0,0]") + "}";
+        const std::string header = R"({"../a/":)" + object("U8", "[0]", "[0,0]") + R"(,"":)" +
+                                   object("U8", "[0]", "[0,0]") + R"(,"\u00e9\\":)" + object("U8", "[0]", "[0,0]") +
+                                   "}";
         CHECK(names(parse(image(header))) == "../a/  é\\ ");
     }
     SECTION("data that are not aligned") {
-        const std::string header = R"({"a":)" + object("U8", "[1]", "[0,1]") + R"(,"q":)" + object("F64", "[1]", "[1,9]") + "}";
+        const std::string header =
+            R"({"a":)" + object("U8", "[1]", "[0,1]") + R"(,"q":)" + object("F64", "[1]", "[1,9]") + "}";
         CHECK(values<double>(tensor(parse(image(header, "x\0\0\0\0\0\0\xf0\x3f"s)), "q")) == std::vector<double>{1});
     }
 }
 
 // Row 21.
 TEST_CASE("a length that is no length is refused", "[io]") {
-    CHECK(refused("") == "a.safetensors: not a safetensors file, 0 bytes; expected 8 bytes of header length, a header, data");
+    CHECK(refused("") ==
+          "a.safetensors: not a safetensors file, 0 bytes; expected 8 bytes of header length, a header, data");
     CHECK(says(refused("1234567"), {"not a safetensors file, 7 bytes"}));
     CHECK(refused(image("{}", "", std::uint64_t{1} << 63U)) ==
-          "a.safetensors: header length 9223372036854775808 exceeds the file: 2 bytes follow; expected a safetensors file");
-    CHECK(says(refused(image("{}", "", std::numeric_limits<std::uint64_t>::max())), {"header length 18446744073709551615 exceeds", "2 bytes follow"}));
-    CHECK(says(refused(image("{}", "", std::numeric_limits<std::uint64_t>::max() - 7)), {"header length 18446744073709551608 exceeds"})); // + 8 is 0
+          "a.safetensors: header length 9223372036854775808 exceeds the file: 2 bytes follow; expected a safetensors "
+          "file");
+    CHECK(says(refused(image("{}", "", std::numeric_limits<std::uint64_t>::max())),
+               {"header length 18446744073709551615 exceeds", "2 bytes follow"}));
+    CHECK(says(refused(image("{}", "", std::numeric_limits<std::uint64_t>::max() - 7)),
+               {"header length 18446744073709551608 exceeds"})); // + 8 is 0
     CHECK(says(refused(image("{}", "", 3)), {"header length 3 exceeds the file: 2 bytes follow"}));
     CHECK(refused(image("")) == "a.safetensors: the header is empty; expected {…}");
     CHECK(says(refused("PK\x03\x04" + std::string(40, 'x')), {"begins like a zip"}));
@@ -199,7 +209,8 @@ TEST_CASE("a header that is not a JSON object in UTF-8 is refused", "[io]") {
     CHECK(says(refused("{} x", ""), {"the header is not JSON at its byte 4", "'{} x'"}));
     CHECK(says(refused("{}{}", ""), {"the header is not JSON at its byte 3"}));
     CHECK(says(refused("{} // no", ""), {"the header is not JSON"}));
-    CHECK(says(refused(R"({"q":)" + object("U8", "[1,]", "[0,1]") + "}", "x"), {"tensor q: the header is not JSON at its byte "}));
+    CHECK(says(refused(R"({"q":)" + object("U8", "[1,]", "[0,1]") + "}", "x"),
+               {"tensor q: the header is not JSON at its byte "}));
     CHECK(says(refused(R"({"q":NaN})", ""), {"not JSON"}));
     CHECK(says(refused(R"({"\ud800":1})", ""), {"not JSON", "surrogate"}));
     CHECK(says(refused("{\"a\nb\":1}", ""), {"not JSON", "control character"}));
@@ -211,28 +222,37 @@ TEST_CASE("deep nesting is refused where it begins", "[io]") {
         for (int i = 0; i < 100'000; ++i) text += R"({"a":)";
         return text;
     }();
-    CHECK(refused(R"({"q":)" + deep, "") == "tensor q: is an array; expected an object of dtype, shape and data_offsets");
-    CHECK(refused(R"({"q":{"shape":[)" + deep, "") == "tensor q: shape[0] is an array; expected an integer from 0 to 1152921504606846975");
+    CHECK(refused(R"({"q":)" + deep, "") ==
+          "tensor q: is an array; expected an object of dtype, shape and data_offsets");
+    CHECK(refused(R"({"q":{"shape":[)" + deep, "") ==
+          "tensor q: shape[0] is an array; expected an integer from 0 to 1152921504606846975");
     CHECK(says(refused(objects, ""), {"tensor a: has the extra key 'a'"}));
-    CHECK(refused(R"({"q":{"shape":)" + objects, "") == "tensor q: shape is an object; expected an array such as [2, 3]");
+    CHECK(refused(R"({"q":{"shape":)" + objects, "") ==
+          "tensor q: shape is an object; expected an array such as [2, 3]");
     CHECK(refused(R"({"__metadata__":{"k":)" + deep, "") == "__metadata__ 'k' is an array; expected a text");
 }
 
 TEST_CASE("a key that is there twice is refused, whatever it is written with", "[io]") {
     const std::string empty = object("U8", "[0]", "[0,0]");
-    CHECK(refused(R"({"q":)" + empty + R"(,"q":)" + empty + "}", "") == "tensor q: is there twice; expected each name once");
+    CHECK(refused(R"({"q":)" + empty + R"(,"q":)" + empty + "}", "") ==
+          "tensor q: is there twice; expected each name once");
     CHECK(says(refused(R"({"q":)" + empty + R"(,"\u0071":)" + empty + "}", ""), {"tensor q: is there twice"}));
-    CHECK(refused(R"({"__metadata__":{},"__metadata__":{}})", "") == "__metadata__ is there twice; expected once at most");
-    CHECK(refused(R"({"__metadata__":{"k":"1","k":"2"}})", "") == "__metadata__ has the key 'k' twice; expected each key once");
+    CHECK(refused(R"({"__metadata__":{},"__metadata__":{}})", "") ==
+          "__metadata__ is there twice; expected once at most");
+    CHECK(refused(R"({"__metadata__":{"k":"1","k":"2"}})", "") ==
+          "__metadata__ has the key 'k' twice; expected each key once");
     CHECK(refused(R"({"q":{"shape":[0],"dtype":"U8","shape":[1],"data_offsets":[0,0]}})", "") ==
           "tensor q: has the key 'shape' twice; expected each key once");
-    CHECK(says(refused(R"({"q":{"dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0]}})", ""), {"tensor q: has the key 'dtype' twice"}));
+    CHECK(says(refused(R"({"q":{"dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0]}})", ""),
+               {"tensor q: has the key 'dtype' twice"}));
     // The same word is another key elsewhere.
-    CHECK(names(parse(image(R"({"__metadata__":{"q":"1","dtype":"2"},"q":)" + empty + R"(,"dtype":)" + empty + "}"))) == "q dtype ");
+    CHECK(names(parse(image(R"({"__metadata__":{"q":"1","dtype":"2"},"q":)" + empty + R"(,"dtype":)" + empty + "}"))) ==
+          "q dtype ");
 }
 
 TEST_CASE("a tensor's object has its three keys and no other", "[io]") {
-    CHECK(refused(R"({"q":{"shape":[0],"data_offsets":[0,0]}})", "") == "tensor q: lacks the key 'dtype'; expected dtype, shape and data_offsets");
+    CHECK(refused(R"({"q":{"shape":[0],"data_offsets":[0,0]}})", "") ==
+          "tensor q: lacks the key 'dtype'; expected dtype, shape and data_offsets");
     CHECK(says(refused(R"({"q":{"dtype":"U8","data_offsets":[0,0]}})", ""), {"tensor q: lacks the key 'shape'"}));
     CHECK(says(refused(R"({"q":{"dtype":"U8","shape":[0]}})", ""), {"tensor q: lacks the key 'data_offsets'"}));
     CHECK(refused(R"({"q":{"dtype":"U8","strides":[1],"shape":[0],"data_offsets":[0,0]}})", "") ==
@@ -244,38 +264,51 @@ TEST_CASE("a tensor's object has its three keys and no other", "[io]") {
     CHECK(says(refused(one("U8", "[0]", "[0,0,0]"), ""), {"tensor q: data_offsets has more than two numbers"}));
     CHECK(says(refused(one("U8", "0", "[0,0]"), ""), {"tensor q: shape is the number 0; expected an array"}));
     CHECK(says(refused(one("U8", "null", "[0,0]"), ""), {"tensor q: shape is null"}));
-    CHECK(says(refused(R"({"q":{"dtype":["U8"],"shape":[0],"data_offsets":[0,0]}})", ""), {"tensor q: dtype is an array; expected a text"}));
-    CHECK(says(refused(R"({"q":{"dtype":8,"shape":[0],"data_offsets":[0,0]}})", ""), {"tensor q: dtype is the number 8"}));
+    CHECK(says(refused(R"({"q":{"dtype":["U8"],"shape":[0],"data_offsets":[0,0]}})", ""),
+               {"tensor q: dtype is an array; expected a text"}));
+    CHECK(says(refused(R"({"q":{"dtype":8,"shape":[0],"data_offsets":[0,0]}})", ""),
+               {"tensor q: dtype is the number 8"}));
     std::string many = "[1";
     for (int i = 0; i < 31; ++i) many += ",1";
     CHECK(parse(image(one("U8", many + "]", "[0,1]"), "x")).arrays.at(0).value.shape.size() == 32);
-    CHECK(refused(one("U8", many + ",1]", "[0,1]"), "x") == "tensor q: shape has more dimensions than 32; expected fewer");
+    CHECK(refused(one("U8", many + ",1]", "[0,1]"), "x") ==
+          "tensor q: shape has more dimensions than 32; expected fewer");
 }
 
 // Row 23.
 TEST_CASE("tensors that do not tile the data are refused", "[io]") {
     CHECK(names(parse(image(two(0, 4, 4, 8), eight))) == "a b ");
     CHECK(names(parse(image(two(4, 8, 0, 4), eight))) == "b a ");
-    CHECK(refused(two(0, 5, 4, 8), eight) == "tensors 'a' [0, 5] and 'b' [4, 8] overlap; expected each to begin where another ends");
+    CHECK(refused(two(0, 5, 4, 8), eight) ==
+          "tensors 'a' [0, 5] and 'b' [4, 8] overlap; expected each to begin where another ends");
     CHECK(says(refused(two(4, 8, 0, 5), eight), {"tensors 'b' [0, 5] and 'a' [4, 8] overlap"}));
     CHECK(says(refused(two(0, 8, 0, 8), eight), {"tensors 'a' [0, 8] and 'b' [0, 8] overlap"}));
     CHECK(says(refused(two(0, 8, 2, 4), eight), {"tensors 'a' [0, 8] and 'b' [2, 4] overlap"}));
-    CHECK(says(refused(two(0, 8, 4, 4), eight), {"tensors 'a' [0, 8] and 'b' [4, 4] overlap"})); // an empty one inside another
-    CHECK(refused(two(0, 3, 4, 8), eight) ==
-          "bytes 3 to 4 of the data are no tensor's, before tensor 'b' [4, 8], after 'a' [0, 3]; expected data_offsets from 3");
-    CHECK(refused(two(1, 4, 4, 8), eight) == "bytes 0 to 1 of the data are no tensor's, before tensor 'a' [1, 4]; expected data_offsets from 0");
-    CHECK(refused(two(0, 4, 4, 7), eight) == "bytes 7 to 8 of the data are no tensor's, after tensor 'b' [4, 7]; expected the file to end with the last tensor");
-    CHECK(refused("{}", eight) == "bytes 0 to 8 of the data are no tensor's; expected the file to end with the last tensor");
-    CHECK(refused(two(0, 4, 4, 9), eight) == "tensor b: data_offsets [4, 9] exceed the data; expected at most 8, where the file ends");
-    CHECK(refused(one("U8", "[4]", "[8,4]"), eight) == "tensor q: data_offsets [8, 4] end before they begin; expected begin <= end");
+    CHECK(says(refused(two(0, 8, 4, 4), eight),
+               {"tensors 'a' [0, 8] and 'b' [4, 4] overlap"})); // an empty one inside another
+    CHECK(refused(two(0, 3, 4, 8), eight) == "bytes 3 to 4 of the data are no tensor's, before tensor 'b' [4, 8], "
+                                             "after 'a' [0, 3]; expected data_offsets from 3");
+    CHECK(refused(two(1, 4, 4, 8), eight) ==
+          "bytes 0 to 1 of the data are no tensor's, before tensor 'a' [1, 4]; expected data_offsets from 0");
+    CHECK(refused(two(0, 4, 4, 7), eight) == "bytes 7 to 8 of the data are no tensor's, after tensor 'b' [4, 7]; "
+                                             "expected the file to end with the last tensor");
+    CHECK(refused("{}", eight) ==
+          "bytes 0 to 8 of the data are no tensor's; expected the file to end with the last tensor");
+    CHECK(refused(two(0, 4, 4, 9), eight) ==
+          "tensor b: data_offsets [4, 9] exceed the data; expected at most 8, where the file ends");
+    CHECK(refused(one("U8", "[4]", "[8,4]"), eight) ==
+          "tensor q: data_offsets [8, 4] end before they begin; expected begin <= end");
     CHECK(says(refused(one("U8", "[0]", "[9,9]"), eight), {"tensor q: data_offsets [9, 9] exceed the data"}));
-    CHECK(says(refused(one("U8", "[1]", "[18446744073709551615,18446744073709551615]"), eight), {"tensor q: data_offsets [18446744073709551615, ", "exceed"}));
-    CHECK(says(refused(one("U8", "[1]", "[0,18446744073709551615]"), eight), {"tensor q: data_offsets [0, 18446744073709551615] exceed"}));
+    CHECK(says(refused(one("U8", "[1]", "[18446744073709551615,18446744073709551615]"), eight),
+               {"tensor q: data_offsets [18446744073709551615, ", "exceed"}));
+    CHECK(says(refused(one("U8", "[1]", "[0,18446744073709551615]"), eight),
+               {"tensor q: data_offsets [0, 18446744073709551615] exceed"}));
 }
 
 // Row 24.
 TEST_CASE("a shape that does not fit its bytes is refused", "[io]") {
-    CHECK(refused(one("F32", "[3]", "[0,8]"), eight) == "tensor q: shape [3] of F32 needs 12 bytes, data_offsets [0, 8] hold 8; expected both the same");
+    CHECK(refused(one("F32", "[3]", "[0,8]"), eight) ==
+          "tensor q: shape [3] of F32 needs 12 bytes, data_offsets [0, 8] hold 8; expected both the same");
     CHECK(says(refused(one("F32", "[1]", "[0,8]"), eight), {"shape [1] of F32 needs 4 bytes", "hold 8"}));
     CHECK(says(refused(one("F32", "[]", "[0,8]"), eight), {"shape [] of F32 needs 4 bytes", "hold 8"}));
     CHECK(says(refused(one("F32", "[0,2]", "[0,8]"), eight), {"shape [0, 2] of F32 needs 0 bytes", "hold 8"}));
@@ -283,9 +316,12 @@ TEST_CASE("a shape that does not fit its bytes is refused", "[io]") {
     CHECK(refused(one("F32", "[4294967296,4294967296]", "[0,0]"), "") ==
           "tensor q: shape [4294967296, 4294967296] overflows: more elements than 1152921504606846975; expected fewer");
     CHECK(says(refused(one("U8", "[4294967296,4294967296,0]", "[0,0]"), ""), {"overflows"})); // a zero hides nothing
-    CHECK(says(refused(one("U8", "[0,9223372036854775808]", "[0,0]"), ""), {"tensor q: shape[1] is the number 9223372036854775808; expected"}));
-    CHECK(says(refused(one("F64", "[2305843009213693953]", "[0,8]"), eight), {"shape[0] is the number 2305843009213693953"})); // 2^61 + 1: times 8 it is 8
-    CHECK(refused(one("F4", "[3]", "[0,2]"), "xx") == "tensor q: shape [3] of F4 takes 12 bits; expected a multiple of 8");
+    CHECK(says(refused(one("U8", "[0,9223372036854775808]", "[0,0]"), ""),
+               {"tensor q: shape[1] is the number 9223372036854775808; expected"}));
+    CHECK(says(refused(one("F64", "[2305843009213693953]", "[0,8]"), eight),
+               {"shape[0] is the number 2305843009213693953"})); // 2^61 + 1: times 8 it is 8
+    CHECK(refused(one("F4", "[3]", "[0,2]"), "xx") ==
+          "tensor q: shape [3] of F4 takes 12 bits; expected a multiple of 8");
     CHECK(says(refused(one("F6_E2M3", "[5]", "[0,4]"), "xxxx"), {"shape [5] of F6_E2M3 takes 30 bits"}));
     CHECK(says(refused(one("F6_E3M2", "[4]", "[0,4]"), "xxxx"), {"shape [4] of F6_E3M2 needs 3 bytes", "hold 4"}));
     CHECK(says(refused(one("F4", "[2,2]", "[0,4]"), "xxxx"), {"shape [2, 2] of F4 needs 2 bytes", "hold 4"}));
@@ -312,13 +348,17 @@ TEST_CASE("dtypes that are not read are refused by name, after their places", "[
     CHECK(says(refused(one("I4", "[2]", "[1,8]"), eight), {"bytes 0 to 1", "'q' [1, 8]"}));
     CHECK(says(refused(one("F8_E4M3", "[4]", "[0,4]"), eight), {"bytes 4 to 8", "'q' [0, 4]"}));
     CHECK(says(refused(one("I4", "[4294967296,4294967296]", "[0,8]"), eight), {"overflows"}));
-    const std::string overlapping = R"({"a":)" + object("I4", "[9]", "[0,5]") + R"(,"b":)" + object("U8", "[4]", "[4,8]") + "}";
+    const std::string overlapping =
+        R"({"a":)" + object("I4", "[9]", "[0,5]") + R"(,"b":)" + object("U8", "[4]", "[4,8]") + "}";
     CHECK(says(refused(overlapping, eight), {"tensors 'a' [0, 5] and 'b' [4, 8] overlap"}));
 }
 
 TEST_CASE("offsets and lengths are integers written as integers", "[io]") {
-    const auto offset = [](const std::string& written) { return refused(one("U8", "[8]", "[" + written + ",8]"), eight); };
-    CHECK(offset("-1") == "tensor q: data_offsets[0] is the number -1; expected an integer from 0 to 18446744073709551615");
+    const auto offset = [](const std::string& written) {
+        return refused(one("U8", "[8]", "[" + written + ",8]"), eight);
+    };
+    CHECK(offset("-1") ==
+          "tensor q: data_offsets[0] is the number -1; expected an integer from 0 to 18446744073709551615");
     CHECK(says(offset("-0"), {"data_offsets[0] is the number -0"}));
     CHECK(says(offset("0.0"), {"data_offsets[0] is the number 0.0"}));
     CHECK(says(offset("0e0"), {"data_offsets[0] is the number 0e0"}));
@@ -334,7 +374,9 @@ TEST_CASE("offsets and lengths are integers written as integers", "[io]") {
     CHECK(says(offset("{}"), {"data_offsets[0] is an object"}));
     CHECK(says(offset("00"), {"tensor q: the header is not JSON"}));
     CHECK(says(refused(one("U8", "[8]", "[0,8.0]"), eight), {"data_offsets[1] is the number 8.0"}));
-    const auto length = [](const std::string& written) { return refused(one("U8", "[2," + written + "]", "[0,8]"), eight); };
+    const auto length = [](const std::string& written) {
+        return refused(one("U8", "[2," + written + "]", "[0,8]"), eight);
+    };
     CHECK(length("-4") == "tensor q: shape[1] is the number -4; expected an integer from 0 to 1152921504606846975");
     CHECK(says(length("-0"), {"shape[1] is the number -0"}));
     CHECK(says(length("4.0"), {"shape[1] is the number 4.0"}));
@@ -357,14 +399,16 @@ TEST_CASE("numbers are refused as they are written, whatever the locale", "[io]"
 
 TEST_CASE("__metadata__ is text to text", "[io]") {
     const auto with = [](const std::string& value) { return R"({"__metadata__":)" + value + "}"; };
-    CHECK(parse(image(with(R"({"format":"pt","attest":"{}","":"\n"})"))).texts == texts{{"format", "pt"}, {"attest.json", "{}"}, {"", "\n"}});
+    CHECK(parse(image(with(R"({"format":"pt","attest":"{}","":"\n"})"))).texts ==
+          texts{{"format", "pt"}, {"attest.json", "{}"}, {"", "\n"}});
     CHECK(refused(with(R"({"k":1})"), "") == "__metadata__ 'k' is the number 1; expected a text");
     CHECK(says(refused(with(R"({"k":1.5})"), ""), {"__metadata__ 'k' is the number 1.5"}));
     CHECK(says(refused(with(R"({"k":1e400})"), ""), {"__metadata__ 'k' is the number 1e400"}));
     CHECK(says(refused(with(R"({"k":null})"), ""), {"__metadata__ 'k' is null"}));
     CHECK(says(refused(with(R"({"k":true})"), ""), {"__metadata__ 'k' is true"}));
     CHECK(says(refused(with(R"({"k":{}})"), ""), {"__metadata__ 'k' is an object"}));
-    CHECK(says(refused(with(R"({"attest":{"op":"attention"}})"), ""), {"__metadata__ 'attest' is an object; expected a text"}));
+    CHECK(says(refused(with(R"({"attest":{"op":"attention"}})"), ""),
+               {"__metadata__ 'attest' is an object; expected a text"}));
     CHECK(refused(with("null"), "") == "__metadata__ is null; expected an object of texts");
     CHECK(says(refused(with("[]"), ""), {"__metadata__ is an array"}));
     CHECK(says(refused(with("\"a\""), ""), {"__metadata__ is the string 'a'"}));
@@ -381,15 +425,19 @@ TEST_CASE("settings under a name that is nearly right are not passed over", "[io
 }
 
 TEST_CASE("big metadata are read; settings are small", "[io]") {
-    const auto with = [](const std::string& key, std::size_t size) { return image(R"({"__metadata__":{")" + key + R"(":")" + std::string(size, 'x') + "\"}}"); };
+    const auto with = [](const std::string& key, std::size_t size) {
+        return image(R"({"__metadata__":{")" + key + R"(":")" + std::string(size, 'x') + "\"}}");
+    };
     CHECK(parse(with("thumbnail", 3'000'000)).texts.at(0).second.size() == 3'000'000);
     CHECK(parse(with("attest", 1024 * 1024)).texts.at(0).second.size() == 1024 * 1024);
-    CHECK(refused(with("attest", 1024 * 1024 + 1)) == "a.safetensors: __metadata__ 'attest' has 1048577 bytes; expected at most 1048576");
+    CHECK(refused(with("attest", 1024 * 1024 + 1)) ==
+          "a.safetensors: __metadata__ 'attest' has 1048577 bytes; expected at most 1048576");
 }
 
 TEST_CASE("names cannot reach a terminal as commands", "[io]") {
     const std::string empty = object("U8", "[0]", "[0,0]");
-    CHECK(refused(R"({"a\u001b[31m":)" + empty + "}", "") == "tensor a\\x1b[31m: unsafe name: it has a control character; expected a plain name");
+    CHECK(refused(R"({"a\u001b[31m":)" + empty + "}", "") ==
+          "tensor a\\x1b[31m: unsafe name: it has a control character; expected a plain name");
     CHECK(says(refused(R"({"a\u0000":)" + empty + "}", ""), {"tensor a\\x00: unsafe name"}));
     CHECK(says(refused(R"({"a\u009b1m":)" + empty + "}", ""), {"tensor a\\xc2\\x9b1m: unsafe name"}));
     CHECK(says(refused(R"({"a\nb":)" + empty + "}", ""), {"unsafe name"}));
@@ -400,11 +448,13 @@ TEST_CASE("names cannot reach a terminal as commands", "[io]") {
 
 TEST_CASE("a bool is 0 or 1", "[io]") {
     CHECK(parse(image(one("BOOL", "[2]", "[0,2]"), "\0\1"s)).arrays.at(0).value.type == dtype::boolean);
-    CHECK(refused(one("BOOL", "[2,2]", "[0,4]"), "\0\1\2\1"s) == "tensor q: bool element [1, 0] holds the byte 2; expected 0 or 1");
+    CHECK(refused(one("BOOL", "[2,2]", "[0,4]"), "\0\1\2\1"s) ==
+          "tensor q: bool element [1, 0] holds the byte 2; expected 0 or 1");
 }
 
 TEST_CASE("a file cut anywhere is refused", "[io]") {
-    const std::string whole = image(R"({"__metadata__":{"attest":"{}"},"q":)" + object("F32", "[2]", "[0,8]") + "}", eight);
+    const std::string whole =
+        image(R"({"__metadata__":{"attest":"{}"},"q":)" + object("F32", "[2]", "[0,8]") + "}", eight);
     CHECK_FALSE(parse(whole).arrays.empty());
     for (std::size_t cut = 0; cut < whole.size(); ++cut) {
         CAPTURE(cut);
@@ -423,7 +473,8 @@ TEST_CASE("what is written is read, of every type and shape", "[io]") {
         content.arrays.push_back({name + " \"quoted\\\" é", counting(type, {3})});
     }
     content.arrays.push_back({"deep", counting(dtype::u8, std::vector<std::size_t>(32, 1))});
-    content.texts = {{"attest.json", R"({"op": "attention"})"}, {"format", "pt"}, {"notes.json", "\"é\"\n\1"}, {"", ""}};
+    content.texts = {
+        {"attest.json", R"({"op": "attention"})"}, {"format", "pt"}, {"notes.json", "\"é\"\n\1"}, {"", ""}};
     const std::filesystem::path path = scratch("every.safetensors");
     attest::write_safetensors(path, content);
     const attest::archive back = attest::read_safetensors(path);
@@ -448,9 +499,10 @@ TEST_CASE("what is written is laid out as the format wants it", "[io]") {
     content.arrays.push_back({"d", counting(dtype::f64, {1})});
     content.arrays.push_back({"c", counting(dtype::f64, {0})});
     const std::string file = image_of(content);
-    const std::string header = R"({"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"c":{"dtype":"F64","shape":[0],"data_offsets":[8,8]},)"
-                               R"("s":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"h":{"dtype":"BF16","shape":[1,3],"data_offsets":[12,18]},)"
-                               R"("b":{"dtype":"BOOL","shape":[3],"data_offsets":[18,21]}})";
+    const std::string header =
+        R"({"d":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},"c":{"dtype":"F64","shape":[0],"data_offsets":[8,8]},)"
+        R"("s":{"dtype":"F32","shape":[],"data_offsets":[8,12]},"h":{"dtype":"BF16","shape":[1,3],"data_offsets":[12,18]},)"
+        R"("b":{"dtype":"BOOL","shape":[3],"data_offsets":[18,21]}})";
     const std::size_t padded = (header.size() + 7) / 8 * 8;
     CHECK(file.substr(0, 8) == little(padded, 8));
     CHECK(file.substr(8, padded) == header + std::string(padded - header.size(), ' '));
@@ -467,28 +519,41 @@ TEST_CASE("what cannot be written is refused, and nothing is left behind", "[io]
     const std::filesystem::path path = scratch("refused.safetensors");
     std::filesystem::remove(path);
     const auto refusing = [&path](const attest::archive& content) {
-        const std::string line = refusal([&] { attest::write_safetensors(path, content); return 0; }), begin = path.string() + ": ";
+        const std::string line = refusal([&] {
+            attest::write_safetensors(path, content);
+            return 0;
+        }),
+                          begin = path.string() + ": ";
         CHECK_FALSE(std::filesystem::exists(path));
         return line.starts_with(begin) ? line.substr(begin.size()) : "(no refusal) " + line;
     };
     const attest::array some = counting(dtype::u8, {2});
     CHECK(refusing({.arrays = {{"q", some}, {"q", some}}}) == "tensor q: is there twice; expected each name once");
-    CHECK(says(refusing({.arrays = {{"__metadata__", some}}}), {"tensor __metadata__: cannot be written: the format keeps this name"}));
+    CHECK(says(refusing({.arrays = {{"__metadata__", some}}}),
+               {"tensor __metadata__: cannot be written: the format keeps this name"}));
     CHECK(says(refusing({.arrays = {{"\xff", some}}}), {"tensor \\xff: cannot be written: its name"}));
-    CHECK(says(refusing({.arrays = {{"a\nb", some}}}), {"tensor a\\x0ab: cannot be written: its name has a control character"}));
-    CHECK(refusing({.arrays = {{"q", counting(dtype::raw16, {2})}}}) == "tensor q: cannot be written: two bytes of an unknown type; expected a type; is it bf16?");
-    CHECK(refusing({.arrays = {{"q", {dtype::f32, {2}, std::vector<std::byte>(7)}}}}) == "tensor q: cannot be written: shape [2] of f32 with 7 bytes; expected 8");
-    CHECK(says(refusing({.arrays = {{"q", counting(dtype::u8, std::vector<std::size_t>(33, 1))}}}), {"tensor q: cannot be written: 33 dimensions; expected at most 32"}));
+    CHECK(says(refusing({.arrays = {{"a\nb", some}}}),
+               {"tensor a\\x0ab: cannot be written: its name has a control character"}));
+    CHECK(refusing({.arrays = {{"q", counting(dtype::raw16, {2})}}}) ==
+          "tensor q: cannot be written: two bytes of an unknown type; expected a type; is it bf16?");
+    CHECK(refusing({.arrays = {{"q", {dtype::f32, {2}, std::vector<std::byte>(7)}}}}) ==
+          "tensor q: cannot be written: shape [2] of f32 with 7 bytes; expected 8");
+    CHECK(says(refusing({.arrays = {{"q", counting(dtype::u8, std::vector<std::size_t>(33, 1))}}}),
+               {"tensor q: cannot be written: 33 dimensions; expected at most 32"}));
     CHECK(says(refusing({.texts = {{"a", "1"}, {"a", "2"}}}), {"text a: is there twice"}));
     CHECK(says(refusing({.texts = {{"a", "\xff"}}}), {"text a: cannot be written: it is not UTF-8"}));
-    CHECK(says(refusing({.texts = {{"attest", "{}"}}}), {"text attest: cannot be written: it would be taken for the settings; expected attest.json"}));
+    CHECK(says(refusing({.texts = {{"attest", "{}"}}}),
+               {"text attest: cannot be written: it would be taken for the settings; expected attest.json"}));
 }
 
 TEST_CASE("a file is replaced when the new one is complete, and only then", "[io]") {
     const std::filesystem::path path = scratch("replaced.safetensors");
     attest::write_safetensors(path, {.arrays = {{"old", counting(dtype::u8, {2})}}});
     std::filesystem::permissions(path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    CHECK_FALSE(refusal([&path] { attest::write_safetensors(path, {.arrays = {{"", counting(dtype::raw16, {2})}}}); return 0; }).empty());
+    CHECK_FALSE(refusal([&path] {
+                    attest::write_safetensors(path, {.arrays = {{"", counting(dtype::raw16, {2})}}});
+                    return 0;
+                }).empty());
     CHECK(names(attest::read_safetensors(path)) == "old ");
     // What another process may have left there stays.
     const std::filesystem::path part = scratch("replaced.safetensors.part0");
@@ -496,15 +561,20 @@ TEST_CASE("a file is replaced when the new one is complete, and only then", "[io
     attest::write_safetensors(path, {.arrays = {{"new", counting(dtype::u8, {2})}}});
     CHECK(names(attest::read_safetensors(path)) == "new ");
     CHECK(file_bytes(part) == "not mine");
-    CHECK(std::filesystem::status(path).permissions() == (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+    CHECK(std::filesystem::status(path).permissions() ==
+          (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
     std::filesystem::remove(part);
 }
 
 TEST_CASE("a place that cannot be written is refused", "[io]") {
     const auto refusing = [](const std::filesystem::path& path) {
-        return refusal([&path] { attest::write_safetensors(path, {}); return 0; });
+        return refusal([&path] {
+            attest::write_safetensors(path, {});
+            return 0;
+        });
     };
-    CHECK(refusing(scratch("no/such/a.safetensors")) == scratch("no/such/a.safetensors").string() + ": cannot be written: No such file or directory");
+    CHECK(refusing(scratch("no/such/a.safetensors")) ==
+          scratch("no/such/a.safetensors").string() + ": cannot be written: No such file or directory");
     CHECK(says(refusing(scratch("")), {"cannot be written: is a directory"}));
     CHECK(refusing("/dev/null") == "/dev/null: cannot be written: is a pipe or a device");
     CHECK(says(refusing("/dev/null/a.safetensors"), {"/dev/null/a.safetensors: cannot be written: Not a directory"}));
@@ -538,9 +608,11 @@ TEST_CASE("files of Python's package are read", "[io]") {
     check("u32", dtype::u32, std::uint32_t{});
     check("u64", dtype::u64, std::uint64_t{});
     CHECK(tensor(content, "bf16").type == dtype::bf16);
-    CHECK(values<std::uint16_t>(tensor(content, "bf16")) == std::vector<std::uint16_t>{0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x42c0});
+    CHECK(values<std::uint16_t>(tensor(content, "bf16")) ==
+          std::vector<std::uint16_t>{0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x42c0});
     CHECK(tensor(content, "f16").type == dtype::f16);
-    CHECK(values<std::uint16_t>(tensor(content, "f16")) == std::vector<std::uint16_t>{0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x5600});
+    CHECK(values<std::uint16_t>(tensor(content, "f16")) ==
+          std::vector<std::uint16_t>{0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x5600});
     CHECK(tensor(content, "bool").shape == std::vector<std::size_t>{2, 1, 2});
     CHECK(values<char>(tensor(content, "bool")) == std::vector<char>{1, 0, 0, 1});
     CHECK(tensor(content, "scalar").shape.empty());

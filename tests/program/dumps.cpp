@@ -15,17 +15,18 @@ struct expectation {
     int status = 0;
 };
 
-std::vector<expectation> expectations() {
+// `folder`: "" or "blocks/".
+std::vector<expectation> expectations(const std::string& folder = "") {
     std::vector<expectation> all;
-    std::ifstream file(dump("expected.txt"));
+    std::ifstream file(dump(folder + "expected.txt"));
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line.substr(0, line.find('#')));
         std::string name, verdict;
         if (!(words >> name)) continue;
-        expectation e{line, {"check", dump(name)}, 0};
+        expectation e{line, {"check", dump(folder + name)}, 0};
         words >> verdict;
-        if (verdict != "right" && verdict != "wrong") throw std::runtime_error("expected.txt: neither right nor wrong: " + line);
-        e.status = verdict == "wrong" ? 1 : 0;
+        if (verdict != "right" && verdict != "wrong" && verdict != "undecided") throw std::runtime_error("expected.txt: neither right nor wrong nor undecided: " + line);
+        e.status = verdict == "wrong" ? 1 : verdict == "undecided" ? 3 : 0;
         for (std::string word; words >> word;) e.arguments.push_back(word);
         all.push_back(e);
     }
@@ -48,6 +49,21 @@ TEST_CASE("every dump gets its verdict", "[program]") {
     CHECK(wrong >= 15);
 }
 
+TEST_CASE("every dump of a block gets its verdict", "[program]") {
+    const std::vector<expectation> all = expectations("blocks/");
+    std::size_t right = 0, wrong = 0, undecided = 0;
+    for (const expectation& e : all) {
+        (e.status == 0 ? right : e.status == 1 ? wrong : undecided) += 1;
+        const outcome o = run(e.arguments);
+        INFO(e.line << "\n" << shown(o));
+        CHECK(o.status == e.status);
+        CHECK(o.err.empty());
+    }
+    CHECK(right >= 40);
+    CHECK(wrong >= 15);
+    CHECK(undecided >= 20);
+}
+
 TEST_CASE("what a dump of several stages gets wrong is named, in the order of computation", "[program]") {
     const outcome o = run({"check", dump("numpy-f64-stages.npz"), "--scale", "0.2"});
     INFO(shown(o));
@@ -55,16 +71,18 @@ TEST_CASE("what a dump of several stages gets wrong is named, in the order of co
     CHECK(contains(o.out, "first bad stage, in the order of computation: scores")); // raw_scores have no scale in them
 }
 
-TEST_CASE("every dump is named in expected.txt, and every name there is a dump", "[program]") {
-    const std::string expected = content(dump("expected.txt"));
-    for (const auto& entry : std::filesystem::directory_iterator(ATTEST_DUMPS_DIR)) {
-        const std::string name = entry.path().filename().string();
-        if (entry.path().extension() != ".npz") continue;
-        CAPTURE(name);
-        CHECK(contains(expected, name + " "));
-    }
-    for (const expectation& e : expectations()) {
-        CAPTURE(e.line);
-        CHECK(std::filesystem::is_regular_file(e.arguments[1]));
+TEST_CASE("every dump is named in its expected.txt, and every name there is a dump", "[program]") {
+    for (const std::string folder : {"", "blocks/"}) {
+        const std::string expected = content(dump(folder + "expected.txt"));
+        for (const auto& entry : std::filesystem::directory_iterator(dump(folder))) {
+            const std::string name = entry.path().filename().string();
+            if (entry.path().extension() != ".npz" && entry.path().extension() != ".safetensors") continue;
+            CAPTURE(folder, name);
+            CHECK(contains(expected, name + " "));
+        }
+        for (const expectation& e : expectations(folder)) {
+            CAPTURE(e.line);
+            CHECK(std::filesystem::is_regular_file(e.arguments[1]));
+        }
     }
 }

@@ -50,11 +50,15 @@ TEST_CASE("usage errors are trouble, in one line", "[program]") {
     refused({"inspect"}, {"FILE"});
     refused({"check", good, "--nope"}, {"--nope"});
     refused({"check", good, "--op"}, {"--op"});
-    refused({"check", good, "--op", "attn"}, {"good.npz", "no op 'attn'", "softmax, attention"});
+    refused({"check", good, "--op", "attn"}, {"good.npz", "no op 'attn'", "softmax, attention, multi_head_attention"});
     refused({"check", good, "--op", "softmax"}, {"good.npz", "softmax needs an input 'x'"});
     refused({"check", good, "--causal", "yes"}, {"good.npz", "'causal' has no value 'yes'", "top-left"});
     refused({"check", good, "--causal", "none", "--causal", "none"}, {"--causal"});
-    refused({"check", good, "--softcap", "30"}, {"--softcap"});
+    refused({"check", good, "--softcap", "0"}, {"good.npz", "'softcap' must be greater than 0"});
+    refused({"check", good, "--window", "0"}, {"good.npz", "'window' is W, 1 or greater"});
+    refused({"check", good, "--heads", "2"}, {"good.npz", "'heads' is a convention of multi_head_attention", "not of attention"});
+    refused({"check", good, "--rope-base", "500000"}, {"rope-base=500000 means nothing with position=none", "position=rope"});
+    refused({"check", good, "--precision", "100"}, {"--precision"});
     refused({"check", good, "--scale", "fast"}, {"'scale' must be a number", "'fast'"});
     refused({"check", good, "--scale", "1e400"}, {"'scale' 1e400 is beyond the range of f64"});
     refused({"check", good, "--axis", "one"}, {"'axis' is an integer"});

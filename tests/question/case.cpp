@@ -97,6 +97,7 @@ TEST_CASE("tensors of a layer inside of a model are refused, and the way out is 
           "self_attn.w_q=encoder.layers.0.self_attn.w_q for each");
     CHECK(says(refused(holding({"x", "module.linear1.weight"}), torch), {"would be linear1.weight without 'module.' in front", "--name linear1.weight=module.linear1.weight"}));
     CHECK(says(refused(holding({"x", "model.layers.0.self_attn.w_q"}), {{"op", "encoder"}}), {"would be layers.0.self_attn.w_q without 'model.'"}));
+    CHECK(attest::arrange(holding({"x", "a" + std::string(60000, '.') + "self_attn.w_q"}), torch, {}).warnings.size() == 1); // and a hostile name takes no time
     // If the tensor is there already, or need not be, the member is one that nothing uses.
     CHECK(attest::arrange(holding({"x", "self_attn.w_q", "old.self_attn.w_q", "debug.out", "old.self_attn.b_q"}), layer, {}).warnings.size() == 3);
     CHECK(names(attest::arrange(holding({"x", "m.w"}), layer, {{}, {{"self_attn.w_q", "m.w"}}, {}}).inputs) == "x self_attn.w_q ");

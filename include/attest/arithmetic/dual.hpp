@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// `dual<S>`: value + derivative·ε with ε² = 0. A formula evaluated in it carries its derivative along: f(x + 1·ε) = f(x) + f′(x)·ε.
+/// `dual<S>`: value + derivative·ε with ε² = 0. A formula evaluated in it carries its derivative along: f(x + 1·ε) = f(x) +
+/// f′(x)·ε.
 ///
 /// It nests: `dual<dual<S>>` has second derivatives. It is as exact as S is: over rationals a derivative is an exact rational.
 #pragma once
@@ -9,12 +10,13 @@
 
 namespace attest {
 
-template <class S> [[nodiscard]] constexpr S pi();
+template <class S>
+[[nodiscard]] constexpr S pi();
 
 namespace detail {
 
-// The customisation points of elementary/ and formula/, which come later: named here, and complete wherever a friend below is instantiated,
-// for such a friend is looked for only by the point itself.
+// The customisation points of elementary/ and formula/, which come later: named here, and complete wherever a friend below is
+// instantiated, for such a friend is looked for only by the point itself.
 struct exp_function;
 struct sqrt_function;
 struct log_function;
@@ -26,28 +28,35 @@ struct relu_function;
 struct step_function;
 
 // F, but not before S is known.
-template <class F, class S> struct later {
+template <class F, class S>
+struct later {
     using type = F;
 };
 template <class F, class S>
 concept later_has = requires(const typename later<F, S>::type& f, const S& x) { f(x); };
-template <class F, class S> [[nodiscard]] constexpr S call_later(const S& x) { return typename later<F, S>::type{}(x); }
+template <class F, class S>
+[[nodiscard]] constexpr S call_later(const S& x) {
+    return typename later<F, S>::type{}(x);
+}
 
 template <class S>
 concept has_order = requires(const S& a, const S& b) { a < b; };
 
 } // namespace detail
 
-/// value + derivative·ε. Comparisons look at the values alone, so that a formula takes the branch that it takes without derivatives.
-/// Functions have the derivative of the calculus where there is one. Where there is none: the slope of relu at 0 is 0, step's is 0 everywhere;
-/// the root's at 0 is derivative/0, which is what S makes of it (∞ or NaN in double; a rational throws).
-template <class S> class dual {
+/// value + derivative·ε. Comparisons look at the values alone, so that a formula takes the branch that it takes without
+/// derivatives. Functions have the derivative of the calculus where there is one. Where there is none: the slope of relu at 0 is
+/// 0, step's is 0 everywhere; the root's at 0 is derivative/0, which is what S makes of it (∞ or NaN in double; a rational
+/// throws).
+template <class S>
+class dual {
 public:
     using value_type = S;
 
     constexpr dual() = default;
     // Small integers are constants. A template, so that 0.3 does not become an int and then 0.
-    template <std::same_as<int> I> constexpr dual(I x) : value_(x), derivative_(0) {} // NOLINT(google-explicit-constructor)
+    template <std::same_as<int> I>
+    constexpr dual(I x) : value_(x), derivative_(0) {} // NOLINT(google-explicit-constructor)
     /// A constant: derivative 0.
     constexpr explicit dual(const S& value)
         requires(!std::same_as<S, int>)
@@ -126,7 +135,8 @@ public:
         return {t, (S(1) - t) * (S(1) + t) * a.derivative_};
     }
     friend constexpr dual attest_erf(const dual& a)
-        requires detail::later_has<detail::erf_function, S> && detail::later_has<detail::exp_function, S> && detail::later_has<detail::sqrt_function, S>
+        requires detail::later_has<detail::erf_function, S> && detail::later_has<detail::exp_function, S> &&
+                 detail::later_has<detail::sqrt_function, S>
     {
         const S root_pi = detail::call_later<detail::sqrt_function>(attest::pi<S>());
         const S slope = S(2) / root_pi * detail::call_later<detail::exp_function>(-(a.value_ * a.value_));
@@ -135,17 +145,20 @@ public:
     friend constexpr dual attest_sin(const dual& a)
         requires detail::later_has<detail::sin_function, S> && detail::later_has<detail::cos_function, S>
     {
-        return {detail::call_later<detail::sin_function>(a.value_), detail::call_later<detail::cos_function>(a.value_) * a.derivative_};
+        return {detail::call_later<detail::sin_function>(a.value_),
+                detail::call_later<detail::cos_function>(a.value_) * a.derivative_};
     }
     friend constexpr dual attest_cos(const dual& a)
         requires detail::later_has<detail::sin_function, S> && detail::later_has<detail::cos_function, S>
     {
-        return {detail::call_later<detail::cos_function>(a.value_), -(detail::call_later<detail::sin_function>(a.value_) * a.derivative_)};
+        return {detail::call_later<detail::cos_function>(a.value_),
+                -(detail::call_later<detail::sin_function>(a.value_) * a.derivative_)};
     }
     friend constexpr dual attest_relu(const dual& a)
         requires detail::later_has<detail::relu_function, S> && detail::later_has<detail::step_function, S>
     {
-        return {detail::call_later<detail::relu_function>(a.value_), detail::call_later<detail::step_function>(a.value_) * a.derivative_};
+        return {detail::call_later<detail::relu_function>(a.value_),
+                detail::call_later<detail::step_function>(a.value_) * a.derivative_};
     }
     friend constexpr dual attest_step(const dual& a)
         requires detail::later_has<detail::step_function, S>

@@ -3,8 +3,9 @@
 /// `real<D>`: numbers of at least D decimal digits, our own class around a Boost.Multiprecision number.
 ///
 /// + − × ÷ and sqrt are Boost's, correctly rounded to `bits` bits. exp and log are ours, since Boost's lose about 1.3 units in the last place for
-/// each unit of |x|. Relative errors (estimated, not proved yet): exp (2|x| + 64) · 2^−bits, log 2^(6 − bits). tanh, erf, sin, cos and π are rounded from
-/// more digits (`real_functions.hpp`): 2^(1 − bits), and for sin and cos |x| · 2^(−127 − bits), not relative, in addition: it counts only next to their zeros.
+/// each unit of |x|. Relative errors (estimated, not proved yet): exp (2|x| + 64) · 2^−bits, log 2^(6 − bits). tanh, erf, sin, cos and π
+/// are rounded from more digits (`real_functions.hpp`): 2^(1 − bits); for sin and cos there is an absolute error of |x| · 2^(−127 − bits)
+/// besides, which counts only next to their zeros.
 #pragma once
 
 #include "attest/arithmetic/real_functions.hpp"

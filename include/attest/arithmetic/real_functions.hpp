@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// tanh, erf, sin and cos of `real<D>`. Each is computed in a wider real R, whose guard bits take up what the way there loses, and then rounded.
+/// tanh, erf, sin and cos of `real<D>`. Each is computed in a wider real R, whose guard bits take up what the way there loses,
+/// and then rounded.
 #pragma once
 
 #include "attest/arithmetic/scalar.hpp"
@@ -14,7 +15,8 @@
 namespace attest::detail {
 
 // 1/0!, −1/2!, 1/4!, … (or 1/1!, −1/3!, 1/5!, …) until 1/n! is below 2^−bits: enough for |r| < 1.
-template <class R> std::vector<typename R::number> make_alternating_inverse_factorials(unsigned first) {
+template <class R>
+std::vector<typename R::number> make_alternating_inverse_factorials(unsigned first) {
     using number = typename R::number;
     std::vector<number> result;
     number c = 1;
@@ -24,50 +26,60 @@ template <class R> std::vector<typename R::number> make_alternating_inverse_fact
         c = -c / ((n + 1) * (n + 2));
     }
 }
-template <class R> typename R::number polynomial(const std::vector<typename R::number>& coefficients, const typename R::number& x) {
+template <class R>
+typename R::number polynomial(const std::vector<typename R::number>& coefficients, const typename R::number& x) {
     typename R::number sum = 0;
     for (auto c = coefficients.rbegin(); c != coefficients.rend(); ++c) sum = sum * x + *c;
     return sum;
 }
 
 // x = k·π/2 + r with |r| <= π/4 (or a rounding more), x ≠ 0 finite with |x| < 2^100: k · π/2 is known to 2^(101 − R::bits).
-template <class R> struct real_quarter_turns {
+template <class R>
+struct real_quarter_turns {
     unsigned quadrant;
     typename R::number rest;
 };
 inline constexpr int greatest_angle_exponent = 100;
-template <class R> real_quarter_turns<R> reduced_real(const typename R::number& x) {
+template <class R>
+real_quarter_turns<R> reduced_real(const typename R::number& x) {
     using number = typename R::number;
-    if (x.backend().exponent() >= greatest_angle_exponent) throw std::domain_error("sin and cos in many digits are limited to |x| < 2^100");
+    if (x.backend().exponent() >= greatest_angle_exponent)
+        throw std::domain_error("sin and cos in many digits are limited to |x| < 2^100");
     static const number half_pi = number(R::pi().value() / 2);
     const number k = boost::multiprecision::floor(number(x / half_pi + 0.5));
     const number left = k - 4 * boost::multiprecision::floor(number(k / 4));
     return {left.template convert_to<unsigned>(), number(x - k * half_pi)};
 }
-template <class R> typename R::number sin_of_real_rest(const typename R::number& r) {
+template <class R>
+typename R::number sin_of_real_rest(const typename R::number& r) {
     static const auto coefficients = make_alternating_inverse_factorials<R>(1);
     return r * polynomial<R>(coefficients, r * r);
 }
-template <class R> typename R::number cos_of_real_rest(const typename R::number& r) {
+template <class R>
+typename R::number cos_of_real_rest(const typename R::number& r) {
     static const auto coefficients = make_alternating_inverse_factorials<R>(0);
     return polynomial<R>(coefficients, r * r);
 }
 
-// For finite x ≠ 0. R has at least 128 bits more than what its result is rounded to, which is below 2^−27 of the last digit of a number near 1.
-template <class R> typename R::number sin_of_real(const typename R::number& x) {
+// For finite x ≠ 0. R has at least 128 bits more than what its result is rounded to, which is below 2^−27 of the last digit of a
+// number near 1.
+template <class R>
+typename R::number sin_of_real(const typename R::number& x) {
     const auto [quadrant, rest] = reduced_real<R>(x);
     const typename R::number magnitude = quadrant % 2 == 0 ? sin_of_real_rest<R>(rest) : cos_of_real_rest<R>(rest);
     return quadrant >= 2 ? typename R::number(-magnitude) : magnitude;
 }
-template <class R> typename R::number cos_of_real(const typename R::number& x) {
+template <class R>
+typename R::number cos_of_real(const typename R::number& x) {
     const auto [quadrant, rest] = reduced_real<R>(x);
     const typename R::number magnitude = quadrant % 2 == 0 ? cos_of_real_rest<R>(rest) : sin_of_real_rest<R>(rest);
     return quadrant == 1 || quadrant == 2 ? typename R::number(-magnitude) : magnitude;
 }
 
-// tanh x = E / (E + 2) with E = e^2x − 1, for finite x > 0. By the series where e^2x would be near 1; elsewhere the subtraction costs at most 16 of the
-// guard bits.
-template <class R> typename R::number tanh_of_real(const typename R::number& x) {
+// tanh x = E / (E + 2) with E = e^2x − 1, for finite x > 0. By the series where e^2x would be near 1; elsewhere the subtraction
+// costs at most 16 of the guard bits.
+template <class R>
+typename R::number tanh_of_real(const typename R::number& x) {
     using number = typename R::number;
     const number t = boost::multiprecision::ldexp(x, 1);
     if (t > R::bits) return number(1); // 2e^−t is below 2^−1.44 bits
@@ -86,7 +98,8 @@ template <class R> typename R::number tanh_of_real(const typename R::number& x) 
 }
 
 // erf x = 2x/√π e^−x² Σ (2x²)^n / (1·3·5·…·(2n + 1)), for finite x > 0: all terms are positive, so nothing cancels.
-template <class R> typename R::number erf_of_real(const typename R::number& x) {
+template <class R>
+typename R::number erf_of_real(const typename R::number& x) {
     using number = typename R::number;
     const number square = x * x;
     if (square > R::bits) return number(1); // 1 − erf x < e^−x² is below 2^−1.44 bits

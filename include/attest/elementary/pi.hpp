@@ -14,11 +14,15 @@ concept has_pi = std::same_as<S, double> || std::same_as<S, float> || requires {
 };
 
 /// π. double, float: correctly rounded. A scalar of your own: give it a static member function `pi()`.
-template <class S> [[nodiscard]] constexpr S pi() {
+template <class S>
+[[nodiscard]] constexpr S pi() {
     static_assert(has_pi<S>, "pi needs a scalar that has it: give it a static member function pi()");
-    if constexpr (std::same_as<S, double> || std::same_as<S, float>) return static_cast<S>(0x1.921fb54442d18p+1);
-    else if constexpr (has_pi<S>) return S::pi();
-    else return S(3); // the compiler has spoken
+    if constexpr (std::same_as<S, double> || std::same_as<S, float>)
+        return static_cast<S>(0x1.921fb54442d18p+1);
+    else if constexpr (has_pi<S>)
+        return S::pi();
+    else
+        return S(3); // the compiler has spoken
 }
 
 } // namespace attest

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// `attest::sin`, `attest::cos`: customisation points. For double and float they are our own: the same bits in constant expressions and at run time,
-/// on every compiler that does not contract a·b + c (`-ffp-contract=off`; GCC and Clang contract by default where the target has fma, and then the
-/// last bit may differ).
+/// `attest::sin`, `attest::cos`: customisation points. For double and float they are our own: the same bits in constant
+/// expressions and at run time, on every compiler that does not contract a·b + c (`-ffp-contract=off`; GCC and Clang contract by
+/// default where the target has fma, and then the last bit may differ).
 #pragma once
 
 #include "attest/elementary/two_doubles.hpp"
@@ -12,10 +12,11 @@ namespace attest {
 namespace detail {
 
 // The binary digits of 2/π after the point: 1216 of them, enough for the greatest double.
-inline constexpr std::uint64_t two_over_pi[] = {
-    0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-    0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
-    0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
+inline constexpr std::uint64_t two_over_pi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+                                                0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                                0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+                                                0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+                                                0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
 
 // 64 of those digits, from digit `from` on (counted from 0); before the point are zeros.
 constexpr std::uint64_t digits_of_two_over_pi(int from) noexcept {
@@ -30,7 +31,8 @@ struct two_limbs {
 };
 constexpr two_limbs limb_product(std::uint64_t a, std::uint64_t b) noexcept {
     constexpr std::uint64_t half = 0xffffffff;
-    const std::uint64_t low = (a & half) * (b & half), cross = (a >> 32) * (b & half) + (low >> 32), other = (a & half) * (b >> 32) + (cross & half);
+    const std::uint64_t low = (a & half) * (b & half), cross = (a >> 32) * (b & half) + (low >> 32),
+                        other = (a & half) * (b >> 32) + (cross & half);
     return {(a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32), other << 32 | (low & half)};
 }
 
@@ -39,9 +41,9 @@ struct quarter_turns {
     two_doubles rest;  // in [−π/4, π/4], to 2^−75 of itself
 };
 
-// x = quadrant · π/2 + rest mod 2π, for finite x >= 0; after Payne and Hanek. x = m · 2^e with an integer m < 2^53. Of x · 2/π = m · 2^e · 0.d0 d1 d2…
-// the digits of 2/π before e − 2 give multiples of 4. The next 192 are multiplied by m in integers: what is left out is below 2^−137, and no double but
-// 0 lies nearer than 2^−62 to a multiple of π/2.
+// x = quadrant · π/2 + rest mod 2π, for finite x >= 0; after Payne and Hanek. x = m · 2^e with an integer m < 2^53. Of x · 2/π =
+// m · 2^e · 0.d0 d1 d2… the digits of 2/π before e − 2 give multiples of 4. The next 192 are multiplied by m in integers: what is
+// left out is below 2^−137, and no double but 0 lies nearer than 2^−62 to a multiple of π/2.
 constexpr quarter_turns reduced(double x) noexcept {
     if (x <= 0.7853981633974483) return {0, {x, 0}};
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -118,20 +120,26 @@ concept has_own_cos = requires(const S& x) { attest_cos(x); };
 struct sin_function {
     [[nodiscard]] constexpr double operator()(double x) const noexcept { return sin_of_double(x); }
     [[nodiscard]] constexpr float operator()(float x) const noexcept { return static_cast<float>(sin_of_double(x)); }
-    template <has_own_sin S> [[nodiscard]] constexpr S operator()(const S& x) const { return attest_sin(x); }
+    template <has_own_sin S>
+    [[nodiscard]] constexpr S operator()(const S& x) const {
+        return attest_sin(x);
+    }
 };
 struct cos_function {
     [[nodiscard]] constexpr double operator()(double x) const noexcept { return cos_of_double(x); }
     [[nodiscard]] constexpr float operator()(float x) const noexcept { return static_cast<float>(cos_of_double(x)); }
-    template <has_own_cos S> [[nodiscard]] constexpr S operator()(const S& x) const { return attest_cos(x); }
+    template <has_own_cos S>
+    [[nodiscard]] constexpr S operator()(const S& x) const {
+        return attest_cos(x);
+    }
 };
 
 } // namespace detail
 
 /// sin x, x in radians, however great. double: error below 0.9 ULP, near the zeros and for the greatest doubles too (not
-/// proved: the greatest measured on 6·10^6 points against 50 digits, with and without fma, is 0.78; `tests/elementary/sin_cos.cpp` repeats a part);
-/// float: the double result rounded.
-/// sin(±0) = ±0; NaN for ±inf and NaN. A scalar of your own: give it a friend `attest_sin`.
+/// proved: the greatest measured on 6·10^6 points against 50 digits, with and without fma, is 0.78;
+/// `tests/elementary/sin_cos.cpp` repeats a part); float: the double result rounded. sin(±0) = ±0; NaN for ±inf and NaN. A scalar
+/// of your own: give it a friend `attest_sin`.
 inline constexpr detail::sin_function sin{};
 /// cos x; as `sin`. A scalar of your own: give it a friend `attest_cos`.
 inline constexpr detail::cos_function cos{};

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// A number as an unevaluated sum of two doubles, for what a function in double must know beyond 53 digits on the way to its last rounding.
+/// A number as an unevaluated sum of two doubles, for what a function in double must know beyond 53 digits on the way to its last
+/// rounding.
 #pragma once
 
 #include "attest/arithmetic/power_of_two.hpp"
 
 namespace attest::detail {
 
-/// high + low, |low| at most about half a unit in the last place of high. Finite numbers far from overflow and from the subnormals only.
+/// high + low, |low| at most about half a unit in the last place of high. Finite numbers far from overflow and from the
+/// subnormals only.
 struct two_doubles {
     double high;
     double low;
@@ -25,7 +27,9 @@ constexpr two_doubles exact_sum(double a, double b) noexcept {
     return {sum, (a - (sum - b_in_sum)) + (b - b_in_sum)};
 }
 /// The first 26 digits of a; what is left has 27.
-constexpr double first_half(double a) noexcept { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & ~std::uint64_t{0x7ffffff}); }
+constexpr double first_half(double a) noexcept {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(a) & ~std::uint64_t{0x7ffffff});
+}
 /// a · b, to 2^−104 of it.
 constexpr two_doubles product(double a, double b) noexcept {
     const double product = a * b;

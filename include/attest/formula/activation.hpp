@@ -18,7 +18,8 @@ namespace attest {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
-/// Which function is called GELU: x·Φ(x) itself, or one of the two approximations of its paper (Hendrycks and Gimpel, arXiv 1606.08415).
+/// Which function is called GELU: x·Φ(x) itself, or one of the two approximations of its paper (Hendrycks and Gimpel, arXiv
+/// 1606.08415).
 enum class gelu_form {
     erf,    ///< x (1 + erf(x/√2)) / 2
     tanh,   ///< x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2
@@ -55,9 +56,12 @@ template <class X, class F>
 }
 
 struct relu_function {
-    template <scalar S> [[nodiscard]] constexpr S operator()(const S& x) const {
-        if constexpr (has_own_relu<S>) return attest_relu(x);
-        else return x < S(0) ? S(0) : x;
+    template <scalar S>
+    [[nodiscard]] constexpr S operator()(const S& x) const {
+        if constexpr (has_own_relu<S>)
+            return attest_relu(x);
+        else
+            return x < S(0) ? S(0) : x;
     }
     template <class X>
         requires(vector_like<X> || matrix_like<X>)
@@ -66,9 +70,12 @@ struct relu_function {
     }
 };
 struct step_function {
-    template <scalar S> [[nodiscard]] constexpr S operator()(const S& x) const {
-        if constexpr (has_own_step<S>) return attest_step(x);
-        else return S(0) < x ? S(1) : x < S(0) || x == S(0) ? S(0) : x; // what has no order is NaN, and stays
+    template <scalar S>
+    [[nodiscard]] constexpr S operator()(const S& x) const {
+        if constexpr (has_own_step<S>)
+            return attest_step(x);
+        else
+            return S(0) < x ? S(1) : x < S(0) || x == S(0) ? S(0) : x; // what has no order is NaN, and stays
     }
 };
 
@@ -84,35 +91,56 @@ inline constexpr detail::step_function step{};
 /// The scalar has no exponential, error function, …, and the form asked for needs it: a GELU in rationals.
 class no_such_function : public std::exception {
 public:
-    [[nodiscard]] const char* what() const noexcept override { return "the arithmetic lacks a function that this activation needs"; }
+    [[nodiscard]] const char* what() const noexcept override {
+        return "the arithmetic lacks a function that this activation needs";
+    }
 };
 
 /// A scalar that has what the form needs.
 template <class S, gelu_form Form>
-concept has_gelu = scalar<S> && ((Form == gelu_form::erf && has_erf<S> && has_sqrt<S>) || (Form == gelu_form::tanh && has_tanh<S> && has_sqrt<S> && has_pi<S>) ||
+concept has_gelu = scalar<S> && ((Form == gelu_form::erf && has_erf<S> && has_sqrt<S>) ||
+                                 (Form == gelu_form::tanh && has_tanh<S> && has_sqrt<S> && has_pi<S>) ||
                                  (Form == gelu_form::sigmoid && has_exp<S>));
+/// A scalar that has at least one form.
+template <class S>
+concept has_some_gelu = has_gelu<S, gelu_form::erf> || has_gelu<S, gelu_form::tanh> || has_gelu<S, gelu_form::sigmoid>;
 
 namespace detail {
 
-template <class S> [[nodiscard]] constexpr S gelu_erf(const S& x) { return x * (S(1) + attest::erf(x / attest::sqrt(S(2)))) / S(2); }
-template <class S> [[nodiscard]] constexpr S gelu_tanh_argument(const S& x) {
+template <class S>
+[[nodiscard]] constexpr S gelu_erf(const S& x) {
+    return x * (S(1) + attest::erf(x / attest::sqrt(S(2)))) / S(2);
+}
+template <class S>
+[[nodiscard]] constexpr S gelu_tanh_argument(const S& x) {
     return attest::sqrt(S(2) / attest::pi<S>()) * (x + S(44715) / S(1000000) * x * x * x);
 }
-template <class S> [[nodiscard]] constexpr S gelu_tanh(const S& x) { return x * (S(1) + attest::tanh(gelu_tanh_argument(x))) / S(2); }
-template <class S> [[nodiscard]] constexpr S gelu_sigmoid_factor() { return S(1702) / S(1000); }
-template <class S> [[nodiscard]] constexpr S gelu_sigmoid(const S& x) { return x / (S(1) + attest::exp(-(gelu_sigmoid_factor<S>() * x))); }
+template <class S>
+[[nodiscard]] constexpr S gelu_tanh(const S& x) {
+    return x * (S(1) + attest::tanh(gelu_tanh_argument(x))) / S(2);
+}
+template <class S>
+[[nodiscard]] constexpr S gelu_sigmoid_factor() {
+    return S(1702) / S(1000);
+}
+template <class S>
+[[nodiscard]] constexpr S gelu_sigmoid(const S& x) {
+    return x / (S(1) + attest::exp(-(gelu_sigmoid_factor<S>() * x)));
+}
 
 } // namespace detail
 
-/// GELU(x) = x·Φ(x), or the form asked for. Throws no_such_function (in a constant expression: does not compile) where S lacks what it needs.
+/// GELU(x) = x·Φ(x), or the form asked for. Throws no_such_function (in a constant expression: does not compile) where S lacks
+/// what it needs.
 ///
-/// In double, 1 + erf(x/√2) cancels for x < 0: the *absolute* error stays below 2^−52·|x| (not proved: the greatest measured is 0.87 of that), but the
-/// relative one grows like 1/Φ(x), until all digits are lost: below x = −8.38 the result is −0, and the true value −2·10^−16 and less. So it is with the
-/// tanh form, which is −0 from x = −7.3 on. The sigmoid form cancels nowhere: its relative error is a few units of (1 + |x|)·2^−53.
-/// GELU(∞) = ∞; GELU(−∞) is NaN as these formulas stand (∞·0 or ∞/∞), and NaN stays NaN.
-template <scalar S> [[nodiscard]] constexpr S gelu(const S& x, gelu_form form = gelu_form::erf) {
-    constexpr bool has_any = has_gelu<S, gelu_form::erf> || has_gelu<S, gelu_form::tanh> || has_gelu<S, gelu_form::sigmoid>;
-    static_assert(has_any, "GELU needs a scalar with an error function, a hyperbolic tangent or an exponential");
+/// In double, 1 + erf(x/√2) cancels for x < 0: the *absolute* error stays below 2^−52·|x| (not proved: the greatest measured is
+/// 0.87 of that), but the relative one grows like 1/Φ(x), until all digits are lost: below x = −8.38 the result is −0, and the
+/// true value −2·10^−16 and less. So it is with the tanh form, which is −0 below x = −7.3. The sigmoid form cancels nowhere: its
+/// relative error is a few units of (1 + |x|)·2^−53. GELU(∞) = ∞; GELU(−∞) is NaN as these formulas stand (∞·0 or ∞/∞), and NaN
+/// stays NaN.
+template <scalar S>
+[[nodiscard]] constexpr S gelu(const S& x, gelu_form form = gelu_form::erf) {
+    static_assert(has_some_gelu<S>, "GELU needs a scalar with an error function, a hyperbolic tangent or an exponential");
     if (form == gelu_form::erf) {
         if constexpr (has_gelu<S, gelu_form::erf>) return detail::gelu_erf(x);
     } else if (form == gelu_form::tanh) {
@@ -129,15 +157,19 @@ template <class X>
     return detail::for_each_element(x, [form](const auto& element) { return gelu(element, form); });
 }
 
-/// Which activation a feed-forward network has: ReLU (B053), or a form of GELU (A103). Any arithmetic will do for ReLU; for GELU see `gelu`.
+/// Which activation a feed-forward network has: ReLU (B053), or a form of GELU (A103). Any arithmetic will do for ReLU; for GELU
+/// see `gelu`.
 struct activation {
     activation_kind kind = activation_kind::relu;
     gelu_form form = gelu_form::erf; ///< of GELU alone
 
-    template <scalar S> [[nodiscard]] constexpr S operator()(const S& x) const {
+    template <scalar S>
+    [[nodiscard]] constexpr S operator()(const S& x) const {
         if (kind == activation_kind::relu) return relu(x);
-        if constexpr (has_gelu<S, gelu_form::erf> || has_gelu<S, gelu_form::tanh> || has_gelu<S, gelu_form::sigmoid>) return gelu(x, form);
-        else throw no_such_function();
+        if constexpr (has_some_gelu<S>)
+            return gelu(x, form);
+        else
+            throw no_such_function();
     }
 };
 

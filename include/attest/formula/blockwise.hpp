@@ -47,7 +47,8 @@ template <class S, axis_type DV> struct running_softmax {
 };
 
 /// Attention, `block` keys at a time. Shapes: Q n_q × d_q, K n_k × d_k, V n_k × d_v → n_q × d_v. The value is that of `attention` for every block size
-/// of at least 1 (shape_error for 0), as long as the scores are finite. A row without a visible key is zero, or NaN. Masks with a factor or a sink are not for this form.
+/// of at least 1 (shape_error for 0), as long as the scores are finite. A row without a visible key is zero, or NaN. Masks with a factor or a sink are
+/// not for this form.
 template <matrix_like Q, matrix_like K, matrix_like V, mask M = everything, class Score = scaled_by_dimension>
 [[nodiscard]] constexpr auto blockwise_attention(const Q& q, const K& k, const V& v, std::size_t block, const M& mask = {}, const Score& score = {},
                                                  empty_row on_empty = empty_row::zero) {

@@ -68,6 +68,10 @@ template <class R> using layer_of = std::remove_cvref_t<decltype(*layers_begin(*
 template <axis_type D, class W> constexpr void check_tokens(std::size_t d, const W& w) {
     rules::weight_row_for_each_input::check<D, axis_of<W, 0>>(d, w.length(0));
 }
+// The same of a stack's tokens, before its first layer says it: where the layers' axis is fixed.
+template <axis_type D, axis_type Rows> constexpr void check_stack(std::size_t d) {
+    if constexpr (!is_dynamic<Rows>) rules::weight_row_for_each_input::check<D, Rows>(d, Rows::size);
+}
 template <class X, class W> inline constexpr bool tokens_fit = rules::weight_row_for_each_input::holds<axis_of<X, 1>, typename W::model_axis>;
 
 // What a stack's final norm makes of x: nothing, if there is none.
@@ -140,6 +144,7 @@ template <matrix_like X, detail::layer_range Layers, class Norm = std::nullptr_t
 [[nodiscard]] constexpr auto encoder(const X& x, const Layers& layers, const Norm& final_norm = nullptr,
                                      const block_options<scalar_of<X>>& options = {}, const How& how = {}) {
     using out_type = decltype(encoder_layer(x, *detail::layers_begin(layers), options, how));
+    detail::check_stack<axis_of<X, 1>, typename detail::layer_of<Layers>::model_axis>(x.length(1));
     out_type tokens(x);
     if constexpr (detail::tokens_fit<X, detail::layer_of<Layers>>) { // else the compiler has spoken
         for (const auto& layer : layers) tokens = encoder_layer(tokens, layer, options, how);

@@ -78,6 +78,8 @@ template <class Q, class K, class V> struct projected {
 /// X W_Q + b_Q, M W_K + b_K, M W_V + b_V. Shapes: X n × d_model, M m × d_memory (X itself for self-attention).
 template <matrix_like X, matrix_like M, class W> [[nodiscard]] constexpr auto project_heads(const X& x, const M& memory, const W& w) {
     rules::key_value_heads_divide_heads::check<typename W::head_axis, typename W::key_value_head_axis>(w.n_heads, w.n_kv_heads);
+    const std::size_t d_k_of_keys = rules::heads_divide_model::length(w.w_k.length(1), w.n_kv_heads);
+    rules::query_key_dimension::check<axis<dynamic>, axis<dynamic>>(w.d_k(), d_k_of_keys); // of dynamic axes
     auto q = project_in_out(x, w.w_q, w.b_q);
     auto k = project_in_out(memory, w.w_k, w.b_k);
     auto v = project_in_out(memory, w.w_v, w.b_v);

@@ -7,24 +7,31 @@
 
 namespace attest {
 
-/// 0 for x < 0, 1 for x > 0, and 0 at 0, where ReLU has no slope (A104): the convention of PyTorch, JAX and TensorFlow. NaN stays NaN.
-template <scalar S> [[nodiscard]] constexpr S relu_slope(const S& x) { return step(x); }
+/// 0 for x < 0, 1 for x > 0, and 0 at 0, where ReLU has no slope (A104): the convention of PyTorch, JAX and TensorFlow. NaN stays
+/// NaN.
+template <scalar S>
+[[nodiscard]] constexpr S relu_slope(const S& x) {
+    return step(x);
+}
 
 namespace detail {
 
 // Φ(x) + x·e^(−x²/2)/√(2π).
-template <class S> [[nodiscard]] constexpr S gelu_erf_slope(const S& x) {
+template <class S>
+[[nodiscard]] constexpr S gelu_erf_slope(const S& x) {
     const S density = attest::exp(-(x * x) / S(2)) / attest::sqrt(S(2) * attest::pi<S>());
     return (S(1) + attest::erf(x / attest::sqrt(S(2)))) / S(2) + x * density;
 }
 // (1 + t)/2 + x (1 − t²) u′/2 with t = tanh u, u′ = √(2/π) (1 + 3·0.044715 x²).
-template <class S> [[nodiscard]] constexpr S gelu_tanh_slope(const S& x) {
+template <class S>
+[[nodiscard]] constexpr S gelu_tanh_slope(const S& x) {
     const S t = attest::tanh(gelu_tanh_argument(x));
     const S inner = attest::sqrt(S(2) / attest::pi<S>()) * (S(1) + S(3) * S(44715) / S(1000000) * x * x);
     return (S(1) + t) / S(2) + x * (S(1) - t) * (S(1) + t) * inner / S(2);
 }
 // σ + 1.702 x σ (1 − σ), and 1 − σ(u) = σ(−u), which does not cancel.
-template <class S> [[nodiscard]] constexpr S gelu_sigmoid_slope(const S& x) {
+template <class S>
+[[nodiscard]] constexpr S gelu_sigmoid_slope(const S& x) {
     const S u = gelu_sigmoid_factor<S>() * x;
     const S above = S(1) / (S(1) + attest::exp(-u)), below = S(1) / (S(1) + attest::exp(u));
     return above + u * above * below;
@@ -32,10 +39,12 @@ template <class S> [[nodiscard]] constexpr S gelu_sigmoid_slope(const S& x) {
 
 } // namespace detail
 
-/// The derivative of `gelu` in the form asked for. Throws no_such_function (in a constant expression: does not compile) where S lacks what it needs.
-/// Far below 0 it cancels as `gelu` does. In double the absolute errors (not proved; measured) are below 3·2^−53 in the erf and the sigmoid form and below
-/// 32·2^−53 in the tanh form, whose 1 − tanh² cancels on both sides. The tanh form is NaN (∞·0) where x² overflows, and all are at ±∞.
-template <scalar S> [[nodiscard]] constexpr S gelu_slope(const S& x, gelu_form form = gelu_form::erf) {
+/// The derivative of `gelu` in the form asked for. Throws no_such_function (in a constant expression: does not compile) where S
+/// lacks what it needs. Far below 0 it cancels as `gelu` does. In double the absolute errors (not proved; measured) are below
+/// 3·2^−53 in the erf and the sigmoid form and below 32·2^−53 in the tanh form, whose 1 − tanh² cancels on both sides. The tanh
+/// form is NaN (∞·0) where x² overflows, and all are at ±∞.
+template <scalar S>
+[[nodiscard]] constexpr S gelu_slope(const S& x, gelu_form form = gelu_form::erf) {
     if (form == gelu_form::erf) {
         if constexpr (has_gelu<S, gelu_form::erf> && has_exp<S> && has_pi<S>) return detail::gelu_erf_slope(x);
     } else if (form == gelu_form::tanh) {
@@ -47,7 +56,8 @@ template <scalar S> [[nodiscard]] constexpr S gelu_slope(const S& x, gelu_form f
 }
 
 /// The derivative of an activation.
-template <scalar S> [[nodiscard]] constexpr S activation_slope(const S& x, const activation& how) {
+template <scalar S>
+[[nodiscard]] constexpr S activation_slope(const S& x, const activation& how) {
     return how.kind == activation_kind::relu ? relu_slope(x) : gelu_slope(x, how.form);
 }
 
@@ -68,7 +78,8 @@ template <class X, class DY>
     } else {
         rules::same_shape::check<axis_of<X, 1>, axis_of<DY, 1>>(x.length(1), dy.length(1));
         auto dx = tensor<S, axis_of<X, 0>, axis_of<X, 1>>::with_lengths(x.length(0), x.length(1));
-        if constexpr (same_scalar && rules::same_shape::holds<axis_of<X, 0>, axis_of<DY, 0>> && rules::same_shape::holds<axis_of<X, 1>, axis_of<DY, 1>>)
+        if constexpr (same_scalar && rules::same_shape::holds<axis_of<X, 0>, axis_of<DY, 0>> &&
+                      rules::same_shape::holds<axis_of<X, 1>, axis_of<DY, 1>>)
             for (std::size_t i = 0; i < x.length(0); ++i)
                 for (std::size_t j = 0; j < x.length(1); ++j) dx(i, j) = activation_slope<S>(x(i, j), how) * dy(i, j);
         return dx;

@@ -96,6 +96,7 @@ template <matrix_like X, matrix_like M, detail::layer_range Layers, class Norm, 
     using dx_type = detail::matrix_of<X>;
     using dmemory_type = detail::matrix_of<M>;
     using norm_type = typename detail::norm_behind<Norm>::type;
+    detail::check_stack<axis_of<X, 1>, typename layer_type::model_axis>(x.length(1));
     if constexpr (detail::streams_fit<X, M, layer_type> && detail::dout_fits<tokens_type, DOut>) {
         const detail::layer_borders<tokens_type, layer_type> borders(tokens_type(x), layers, [&](const tokens_type& tokens, const layer_type& layer) {
             return decoder_layer(tokens, memory, layer, options, self_how, cross_how);

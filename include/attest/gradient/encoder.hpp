@@ -162,6 +162,7 @@ template <matrix_like X, detail::layer_range Layers, class Norm, class How, matr
     using tokens_type = decltype(encoder_layer(x, *detail::layers_begin(layers), options, how));
     using dx_type = detail::matrix_of<X>;
     using norm_type = typename detail::norm_behind<Norm>::type;
+    detail::check_stack<axis_of<X, 1>, typename layer_type::model_axis>(x.length(1));
     if constexpr (detail::tokens_fit<X, layer_type> && detail::dout_fits<tokens_type, DOut>) {
         const detail::layer_borders<tokens_type, layer_type> borders(
             tokens_type(x), layers, [&](const tokens_type& tokens, const layer_type& layer) { return encoder_layer(tokens, layer, options, how); });

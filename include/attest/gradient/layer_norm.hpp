@@ -12,7 +12,6 @@
 /// divides by 0 then; with ε = 0 and σ = 0 the division is the arithmetic's own. (Dual numbers differentiate σ first, and have no value at that point.)
 #pragma once
 
-#include "attest/arithmetic/truth.hpp"
 #include "attest/formula/layer_norm.hpp"
 
 namespace attest {
@@ -30,7 +29,7 @@ template <class Dx, class Gamma> struct rms_norm_gradient {
 
 namespace detail {
 
-// Some arithmetics answer with a truth.
+// The comparisons of some arithmetics answer with a truth, whose `surely` is found by its argument: their component is not this one.
 template <class S> [[nodiscard]] constexpr bool is_zero(const S& x) {
     if constexpr (requires {
                       { x == S(0) } -> std::convertible_to<bool>;

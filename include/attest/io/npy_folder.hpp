@@ -22,7 +22,7 @@
 
 namespace attest {
 
-inline constexpr std::size_t npy_folder_limit = 65536;           ///< a folder with more files is refused
+inline constexpr std::size_t npy_folder_limit = 65536;              ///< a folder with more files is refused
 inline constexpr std::uint64_t npy_folder_text_limit = 1024 * 1024; ///< bytes of a `.json` file
 
 namespace npy_folder_detail {
@@ -84,7 +84,8 @@ namespace npy_folder_detail {
             result.texts.emplace_back(name, npy_folder_detail::read_text(source, where));
         }
     }
-    if (result.arrays.empty()) throw file_error(path.string(), "folder without a .npy file", "NAME.npy for each tensor");
+    if (result.arrays.empty())
+        throw file_error(path.string(), "folder without a .npy file", "NAME.npy for each tensor");
     return result;
 }
 

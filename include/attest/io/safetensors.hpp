@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// Hugging Face's `.safetensors`: the header's length in eight bytes, a header in JSON (`safetensors_header.hpp`), the tensors' bytes.
+/// Hugging Face's `.safetensors`: the header's length in eight bytes, a header in JSON (`safetensors_header.hpp`), the
+/// tensors' bytes.
 ///
 /// Read are BF16, F16, F32, F64, BOOL, I8 to I64 and U8 to U64; what the format has beyond that is refused by name. The
 /// texts of `__metadata__` become the archive's texts under their own keys; its key `attest`, the settings of a case,
@@ -80,7 +81,10 @@ inline void to_or_from_little(std::vector<std::byte>& data, dtype type) {
         const bool npy = first[0] == std::byte{0x93} && first[1] == std::byte{'N'};
         throw file_error(where,
                          "header length " + std::to_string(length) + " exceeds the file: " + std::to_string(rest) +
-                             " bytes follow" + (zip ? " (it begins like a zip)" : npy ? " (it begins like a npy)" : ""),
+                             " bytes follow" +
+                             (zip   ? " (it begins like a zip)"
+                              : npy ? " (it begins like a npy)"
+                                    : ""),
                          "a safetensors file");
     }
     if (length > safetensors_header_limit)
@@ -92,7 +96,8 @@ inline void to_or_from_little(std::vector<std::byte>& data, dtype type) {
         std::vector<std::byte> text;
         npy_detail::read_data(stream, text, static_cast<std::size_t>(length), true, where);
         // A char may look at any byte.
-        const std::string_view json{reinterpret_cast<const char*>(text.data()), text.size()}; // NOLINT(*-reinterpret-cast)
+        const std::string_view json{reinterpret_cast<const char*>(text.data()),
+                                    text.size()}; // NOLINT(*-reinterpret-cast)
         header = parse_safetensors_header(json, rest - length, where);
     }
     result.texts = texts_of(std::move(header.metadata), where);
@@ -111,7 +116,8 @@ inline void to_or_from_little(std::vector<std::byte>& data, dtype type) {
 
 /// Reads a `.safetensors` image. The arrays come in the order of their bytes.
 /// \param where  what errors call it: the file's name
-/// \throws file_error for whatever is not a well-formed image that is exactly as long as it says, of dtypes that `array`
+/// \throws file_error for whatever is not a well-formed image that is exactly as long as it says, of dtypes that
+/// `array`
 ///         has; for a bool that is neither 0 nor 1; for settings of more than 1 MiB, or under a key like "Attest"
 [[nodiscard]] inline archive parse_safetensors(std::span<const std::byte> bytes, std::string_view where) {
     memory_source source(bytes);
@@ -159,8 +165,7 @@ struct plan {
         if (item.name == "__metadata__") refuse("the format keeps this name for itself", "another name");
         if (printable(item.name) != item.name)
             refuse("its name has a control character or is not UTF-8", "a plain name");
-        if (item.value.type == dtype::raw16)
-            refuse("two bytes of an unknown type", "a type; is it bf16?");
+        if (item.value.type == dtype::raw16) refuse("two bytes of an unknown type", "a type; is it bf16?");
         if (item.value.shape.size() > safetensors_rank_limit)
             refuse(std::to_string(item.value.shape.size()) + " dimensions",
                    "at most " + std::to_string(safetensors_rank_limit));
@@ -274,7 +279,8 @@ private:
 
 /// Writes a `.safetensors` file: arrays under their names, the larger elements first; texts into `__metadata__`. It
 /// replaces a file of that name only when it is complete. Equal archives give equal bytes.
-/// \throws file_error if a name is there twice, is `__metadata__`, has a control character or is not UTF-8, if an array is
+/// \throws file_error if a name is there twice, is `__metadata__`, has a control character or is not UTF-8, if an array
+/// is
 ///         of type raw16, or the file cannot be written
 inline void write_safetensors(const std::filesystem::path& path, const archive& content) {
     const safetensors_detail::plan image = safetensors_detail::lay_out(content, path.string());

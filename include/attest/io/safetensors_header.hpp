@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The header of a `.safetensors` file, held against the file: dtypes, sizes, and that the tensors tile the data from the
-/// first byte to the last.
+/// The header of a `.safetensors` file, held against the file: dtypes, sizes, and that the tensors tile the data from
+/// the first byte to the last.
 #pragma once
 
 #include "attest/io/array.hpp"
@@ -102,8 +102,8 @@ inline void check_entry(const safetensors_entry& tensor, std::uint64_t data_byte
                          "both the same");
 }
 
-/// Sorts the tensors by place, those at one place as they come. They must tile the data: no byte in two of them, none in no tensor. An empty one may
-/// stand wherever another ends.
+/// Sorts the tensors by place, those at one place as they come. They must tile the data: no byte in two of them, none
+/// in no tensor. An empty one may stand wherever another ends.
 inline void check_places(std::vector<safetensors_entry>& tensors, std::uint64_t data_bytes, std::string_view where) {
     std::vector<std::size_t> order(tensors.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -127,16 +127,18 @@ inline void check_places(std::vector<safetensors_entry>& tensors, std::uint64_t 
             throw file_error(where, "tensors " + there + " and " + here + " overlap",
                              "each to begin where another ends");
         if (tensor.begin > at)
-            throw file_error(where, hole(at, tensor.begin) + ", before tensor " + here + (before ? ", after " : "") + there,
+            throw file_error(where,
+                             hole(at, tensor.begin) + ", before tensor " + here + (before ? ", after " : "") + there,
                              "data_offsets from " + std::to_string(at));
         at = tensor.end;
         before = &tensor;
     }
     if (at != data_bytes)
-        throw file_error(where,
-                         hole(at, data_bytes) +
-                             (before ? ", after tensor '" + excerpt(before->name, 200) + "' " + place_text(*before) : ""),
-                         "the file to end with the last tensor");
+        throw file_error(
+            where,
+            hole(at, data_bytes) +
+                (before ? ", after tensor '" + excerpt(before->name, 200) + "' " + place_text(*before) : ""),
+            "the file to end with the last tensor");
 }
 
 inline void check_type(const safetensors_entry& tensor, const std::string& where) {

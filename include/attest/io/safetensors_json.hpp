@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The JSON of a `.safetensors` header: an object that gives each tensor its dtype, its shape and its place in the data,
+/// The JSON of a `.safetensors` header: an object that gives each tensor its dtype, its shape and its place in the
+/// data,
 /// `{"q": {"dtype": "BF16", "shape": [2, 3], "data_offsets": [0, 12]}, …, "__metadata__": {"key": "text"}}`.
 ///
-/// It is read event by event: no tree is built, and the first event that such a header does not have is refused by name.
+/// It is read event by event: no tree is built, and the first event that such a header does not have is refused by
+/// name.
 #pragma once
 
 #include "attest/io/error.hpp"
@@ -23,7 +25,7 @@
 
 namespace attest {
 
-inline constexpr std::size_t safetensors_rank_limit = 32;              ///< more axes are refused
+inline constexpr std::size_t safetensors_rank_limit = 32; ///< more axes are refused
 
 /// What the header says of one tensor.
 struct safetensors_entry {

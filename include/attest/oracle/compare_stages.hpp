@@ -34,8 +34,8 @@ inline void compare_stage(const stage& exact, output_judge& judge, bool derived,
             if (!value.value().is_finite()) limits.push_back(judged ? 0 : infinity_of_double);
             else limits.push_back(derived && judged ? value.error(kind_of(*a)) : infinity_of_double);
         }
-        // A limit that zero would pass says nothing.
-        const double size = absolute(static_cast<double>(value.value()));
+        // A limit that zero would pass says nothing, unless zero is the value, as far as its error estimate tells.
+        const double size = absolute(static_cast<double>(value.value())) > radius ? absolute(static_cast<double>(value.value())) : 0;
         judge.element(e, {.exact = value.value(), .radius = value.value().is_finite() && judged ? radius : 0, .limits = limits,
                           .reach = size > 0 ? size : infinity_of_double, .judged = judged});
     }
@@ -59,7 +59,7 @@ inline void compare_stages(const conventions& how, const std::vector<named_view>
                 const array_view& candidate = *find(candidates, s.name);
                 require_shape(judge, candidate.shape, s.shape);
                 const bool derived = limits_are_derived(candidate.type, how.arithmetic);
-                if (!derived) judge.without_limits();
+                judge.with_propagated_limits(derived);
                 compare_stage(s, judge, derived, finite);
                 ordered.push_back(std::move(judge));
             }

@@ -41,8 +41,11 @@ public:
     [[nodiscard]] const std::string& name() const { return result_.name; }
     [[nodiscard]] const std::vector<const arithmetic*>& possible() const { return possible_; }
 
-    /// No limits are derived for what the candidate may have computed in.
-    void without_limits() { result_.limits_derived = false; }
+    /// The limits are propagated rounding bounds. `derived`: false where there are none for what the candidate may have computed in.
+    void with_propagated_limits(bool derived) {
+        result_.propagated = true;
+        result_.limits_derived = derived;
+    }
 
     void begin_row() {
         ++result_.rows;

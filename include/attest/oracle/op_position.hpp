@@ -59,24 +59,30 @@ inline void run_rope(const conventions& how, const std::vector<named_view>& inpu
         throw usage_error("x " + shape_text(x_given.shape) + ": " + error.what());
     }
     if (dimensions > x.columns) throw usage_error("x " + shape_text(x_given.shape) + " has " + std::to_string(x.columns) + " components, but rope-dim is " + std::to_string(dimensions));
-    std::optional<tracked_vector> positions;
-    if (const array_view* given = find(inputs, "positions")) {
-        positions = tracked_vector::with_lengths(given->elements());
-        if (given->shape.size() != 1 || given->elements() != x.rows) throw usage_error("positions " + shape_text(given->shape) + " must have one entry for each row of x " + shape_text(x_given.shape));
-        for (std::size_t i = 0; i < x.rows; ++i) (*positions)(i) = tracked(decode(*given, i));
+    // positions: [n] for all, or [b, n], where b counts slices, or slices without heads.
+    const array_view* const given_positions = find(inputs, "positions");
+    const std::size_t slices = element_count(x.batch), heads = x.batch.empty() ? 1 : x.batch.back();
+    std::size_t slices_per_row = slices;
+    if (given_positions != nullptr) {
+        const auto& shape = given_positions->shape;
+        const bool per_batch = shape.size() == 2 && shape[0] != 0 && (shape[0] == slices || shape[0] * heads == slices || shape[0] == 1);
+        if ((shape.size() != 1 && !per_batch) || shape.back() != x.rows)
+            throw usage_error("positions " + shape_text(shape) + " must be [n] or [b, n], with an entry for each row of x " + shape_text(x_given.shape));
+        if (per_batch) slices_per_row = slices / shape[0];
     }
-    const auto position = [&](std::size_t i) { return positions ? (*positions)(i) : tracked(static_cast<double>(how.position_offset + i)); };
+    const auto position = [&](std::size_t s, std::size_t i) {
+        return given_positions != nullptr ? tracked(decode(*given_positions, s / std::max<std::size_t>(slices_per_row, 1) * x.rows + i)) : tracked(static_cast<double>(how.position_offset + i));
+    };
     stage* const out = stages.begin("out", x_given.shape);
     stage* const dx = stages.begin("dx", x_given.shape);
     std::optional<matrix_stack> dout;
     if (dx != nullptr) dout = tokens_of("dout", dout_of(inputs, how.op, x_given.shape), how.layout);
-    const std::size_t slices = element_count(x.batch);
     for (std::size_t s = 0; s < slices; ++s) {
         auto y = tracked_matrix::with_lengths(x.rows, x.columns), g = y;
         const tracked_matrix given = tracked_of(x[s]), dy = dout ? tracked_of((*dout)[s]) : tracked_matrix();
         for (std::size_t i = 0; i < x.rows; ++i) {
-            const auto row = out != nullptr ? by.rotate(given[i], position(i)) : tracked_vector::with_lengths(x.columns);
-            const auto drow = dout ? by.rotate_back(dy[i], position(i)) : row;
+            const auto row = out != nullptr ? by.rotate(given[i], position(s, i)) : tracked_vector::with_lengths(x.columns);
+            const auto drow = dout ? by.rotate_back(dy[i], position(s, i)) : row;
             for (std::size_t c = 0; c < x.columns; ++c) {
                 y(i, c) = row(c);
                 g(i, c) = drow(c);

@@ -81,9 +81,12 @@ inline void run_norm(const conventions& how, const std::vector<named_view>& inpu
             row(0, c) = x(i, c);
             if (backward) drow(0, c) = dy(i, c);
         }
+        // The slope of sigma is none where a row is constant and epsilon is added to sigma: rounding alone then decides over (x - mean)/sigma.
+        bool slope_is_open = how.eps_in_std;
+        for (std::size_t c = 1; c < x.length(1); ++c) slope_is_open = slope_is_open && row(0, c) == row(0, 0);
         const auto write = [&](stage* to, const auto& m) {
             if (to != nullptr)
-                for (std::size_t c = 0; c < x.length(1); ++c) to->values[i * x.length(1) + c] = m(0, c);
+                for (std::size_t c = 0; c < x.length(1); ++c) to->values[i * x.length(1) + c] = to == dx && slope_is_open ? tracked::without_bound(m(0, c)) : m(0, c);
         };
         if (rms) {
             if (out != nullptr) write(out, rms_norm(row, w.gamma, options));

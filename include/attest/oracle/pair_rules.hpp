@@ -51,11 +51,11 @@ public:
     pair_rules(const conventions& how, const std::vector<named_view>& inputs, const std::string& prefix, std::vector<std::size_t> batch, std::size_t n_q,
                std::size_t n_k, bool self = true)
         : how_{how}, shape_{std::move(batch), n_q, n_k}, self_{self} {
-        if (const array_view* mask = find(inputs, prefix + "mask")) {
+        if (const array_view* mask = find_rule(inputs, prefix, "mask")) {
             bias_ = mask_stack(prefix + "mask", *mask, how, shape_);
             warn_of_float_mask(prefix + "mask", *mask, *bias_, warnings_);
         }
-        if (const array_view* kept = find(inputs, prefix + "dropout_mask")) {
+        if (const array_view* kept = find_rule(inputs, prefix, "dropout_mask")) {
             if (!how.dropout_p) throw usage_error(prefix + "dropout_mask is given: declare dropout-p, the probability that a weight is dropped");
             kept_ = pair_stack(prefix + "dropout_mask", *kept, shape_, [](double entry) {
                 if (entry != 0 && entry != 1) throw usage_error("dropout_mask holds " + std::to_string(entry) + "; expected 0 (dropped) and 1 (kept) alone");
@@ -69,6 +69,11 @@ public:
         read_positions(inputs, prefix);
     }
 
+    /// An input under the prefix; in a stack, where a layer has none of its own, that of all layers ("self_attn.mask" for "layers.0.self_attn.mask").
+    [[nodiscard]] static const array_view* find_rule(const std::vector<named_view>& inputs, const std::string& prefix, const std::string& name) {
+        if (const array_view* const own = find(inputs, prefix + name)) return own;
+        return prefix.starts_with("layers.") ? find(inputs, prefix.substr(prefix.find('.', 7) + 1) + name) : nullptr;
+    }
     [[nodiscard]] std::size_t heads() const { return shape_.batch.empty() ? 1 : shape_.batch.back(); }
     [[nodiscard]] bool has_sink() const { return sink_.has_value(); }
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
@@ -111,8 +116,8 @@ private:
             if (v.length(0) != heads()) throw usage_error(prefix + name + " " + shape_text(given.shape) + " must have one entry for each head, " + std::to_string(heads()));
             return v;
         };
-        if (const array_view* sink = find(inputs, prefix + "sink")) sink_ = one_per_head("sink", *sink);
-        const array_view* const slopes = find(inputs, prefix + "alibi_slopes");
+        if (const array_view* sink = find_rule(inputs, prefix, "sink")) sink_ = one_per_head("sink", *sink);
+        const array_view* const slopes = find_rule(inputs, prefix, "alibi_slopes");
         if (slopes != nullptr && how_.position != position_kind::alibi) throw usage_error(prefix + "alibi_slopes is given: declare position=alibi");
         if (how_.position != position_kind::alibi) return;
         const tracked_vector given = slopes != nullptr ? one_per_head("alibi_slopes", *slopes) : tracked_vector();
@@ -122,7 +127,7 @@ private:
     // Of each batch element; without the input all are full.
     [[nodiscard]] std::vector<std::size_t> lengths(const std::vector<named_view>& inputs, const std::string& prefix, const char* name, std::size_t full) const {
         const std::size_t batches = element_count(shape_.batch) / std::max<std::size_t>(heads(), 1);
-        const array_view* const given = find(inputs, prefix + name);
+        const array_view* const given = find_rule(inputs, prefix, name);
         if (given == nullptr) return std::vector<std::size_t>(batches, full);
         if (given->elements() != batches) throw usage_error(prefix + name + " " + shape_text(given->shape) + " must have one entry for each batch element, " + std::to_string(batches));
         std::vector<std::size_t> result;
@@ -136,7 +141,7 @@ private:
     }
 
     void read_positions(const std::vector<named_view>& inputs, const std::string& prefix) {
-        const array_view* const given = find(inputs, prefix + "positions");
+        const array_view* const given = find_rule(inputs, prefix, "positions");
         if (given == nullptr) return;
         if (how_.position != position_kind::rope) throw usage_error(prefix + "positions is given: declare position=rope");
         const std::size_t rank = given->shape.size(), batches = element_count(shape_.batch) / std::max<std::size_t>(heads(), 1);

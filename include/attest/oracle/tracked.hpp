@@ -67,6 +67,13 @@ public:
     }
     /// A number known to 50 digits that no arithmetic holds: a constant, such as 10^−5.
     explicit tracked(const exact_number& x) : value_{x}, size_{magnitude(x)}, roundings_{1}, shape_{shape::any} {}
+    /// x, of which nothing is known that a right computation may give.
+    [[nodiscard]] static tracked without_bound(const tracked& x) {
+        tracked r = x.closed();
+        for (std::size_t a = 1; a < tracked_count; ++a) r.error_[a] = no_bound;
+        r.shape_ = shape::any;
+        return r;
+    }
     static tracked pi() { return tracked(exact_number::pi()); }
 
     [[nodiscard]] const exact_number& value() const noexcept { return value_; }

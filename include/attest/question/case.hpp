@@ -110,6 +110,7 @@ inline void refuse_likely_mistake(const op_info& op, const carried& unknown, con
     if (!torch)
         if (const auto tensors = tensors_of_torch_name(op, name); missing(tensors))
             throw usage_error("member '" + name + "' is what PyTorch calls " + as_list(tensors) + "; declare names=torch, or rename it (--name)");
+    if (name.size() > 200) return; // a hostile one
     for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
         const std::string rest = name.substr(dot + 1);
         const tensor_info* const input = find_tensor(op.inputs, rest);

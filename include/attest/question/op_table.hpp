@@ -97,14 +97,16 @@ public:
                                                  ffn_out, normed("norm3."), out});
         const tensor_list ddecoder = together({dself, prefixed("norm1.", dnorm), dcross, prefixed("norm2.", dnorm), dffn, prefixed("norm3.", dnorm)});
         const tensor_list final_norm = prefixed("norm.", norm), dfinal_norm = prefixed("norm.", dnorm);
+        // In a stack: of all layers that have none of their own.
+        const tensor_list shared_self = prefixed("self_attn.", besides), shared_cross = prefixed("cross_attn.", besides);
         add("encoder_layer", "self-attention and feed-forward, each with a residual and a norm", together({x, encoder_weights, dout_like_x}),
             together({encoder_stages, dx, dencoder}));
         add("decoder_layer", "self-attention, attention to a memory and feed-forward, each with a residual and a norm",
             together({x, memory, decoder_weights, dout_like_x}), together({decoder_stages, dx, dmemory, ddecoder}));
-        add("encoder", "encoder layers one after the other, and a final norm if there is one", together({x, layers(encoder_weights), final_norm, dout_like_x}),
+        add("encoder", "encoder layers one after the other, and a final norm if there is one", together({x, layers(encoder_weights), final_norm, shared_self, dout_like_x}),
             together({layers(encoder_stages), out, dx, layers(dencoder), dfinal_norm}));
         add("decoder", "decoder layers one after the other, all with one memory, and a final norm if there is one",
-            together({x, memory, layers(decoder_weights), final_norm, dout_like_x}), together({layers(decoder_stages), out, dx, dmemory, layers(ddecoder), dfinal_norm}));
+            together({x, memory, layers(decoder_weights), final_norm, shared_self, shared_cross, dout_like_x}), together({layers(decoder_stages), out, dx, dmemory, layers(ddecoder), dfinal_norm}));
     }
     op_table(const op_table&) = delete;
     op_table& operator=(const op_table&) = delete;

@@ -7,6 +7,8 @@
 #include "attest/report/numbers.hpp"
 
 #include <iterator>
+#include <range/v3/algorithm/all_of.hpp>
+#include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
@@ -42,6 +44,7 @@ inline void element_lines(std::string& to, const char* title, const worst_elemen
 
 // What the verdict means for this output, and what to do about it.
 inline std::string meaning(const output_result& o) {
+    const char* const stages = o.propagated ? "more of the op's outputs (attest list names them)" : "stages (raw_scores, scores, weights, lse)";
     switch (o.verdict) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
     case verdict::consistent:
@@ -62,8 +65,8 @@ inline std::string meaning(const output_result& o) {
                            o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic, o.weaker);
     case verdict::wrong:
         return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic known here can do for {}: its rounding of the formula above does not explain them.\n    "
-                           "Look at the conventions first; stages in the case (raw_scores, scores, weights, lse) would show where it begins.",
-                           o.outside_certain, percent(o.outside_certain, o.elements), o.rows_outside, o.rows, name_of(o.type));
+                           "Look at the conventions first; {} in the case would show where it begins.",
+                           o.outside_certain, percent(o.outside_certain, o.elements), o.rows_outside, o.rows, name_of(o.type), stages);
     }
     return "";
 }
@@ -94,6 +97,26 @@ inline std::string assumption(const check_result& r) {
     return text;
 }
 
+namespace detail {
+
+// In a case of many outputs, one that passes takes one line.
+inline std::string short_text(const output_result& o, bool colours) {
+    return fmt::format("  {} {} {}: {}, errors reach {} what {} may be off; {} of {} correctly rounded, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
+                       coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic, o.exact, o.elements, ulp_text(o.max_ulp));
+}
+
+// What the limits of these outputs are.
+inline std::string limit_line(const check_result& r) {
+    const auto propagated = [](const output_result& o) { return o.propagated; };
+    const bool derived = ranges::any_of(r.outputs, [](const output_result& o) { return o.propagated && o.limits_derived; });
+    std::string line;
+    if (!ranges::all_of(r.outputs, propagated)) line = "certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)";
+    if (derived) line += std::string(line.empty() ? "" : "; ") + "propagated: the rounding bounds of double carried through the formula, for any order of its sums";
+    return line.empty() ? "none: no limits are derived yet for this op in this arithmetic" : line;
+}
+
+} // namespace detail
+
 /// The whole report. `name`: what was checked, such as the file.
 [[nodiscard]] inline std::string text(const check_result& r, const std::string& name, bool colours = false) {
     std::string report = fmt::format("{}: {} {}\n", name, r.op, detail::coloured(r.verdict, std::string(name_of(r.verdict)), colours));
@@ -105,11 +128,19 @@ inline std::string assumption(const check_result& r) {
     fmt::format_to(out, "  inputs       {}\n", detail::joined(inputs, ", "));
     fmt::format_to(out, "  conventions  {}\n", detail::joined(in_force, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
-    fmt::format_to(out, "  limit        certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)\n");
+    fmt::format_to(out, "  limit        {}\n", detail::limit_line(r));
     for (const std::string& warning : r.warnings) fmt::format_to(out, "  warning      {}\n", warning);
     if (!r.first_bad_stage.empty() && r.outputs.size() > 1) fmt::format_to(out, "  first bad stage, in the order of computation: {}\n", r.first_bad_stage);
     report += "\n";
-    for (const output_result& o : r.outputs) report += output_text(o, colours) + "\n";
+    constexpr std::size_t few = 4;
+    bool short_before = false;
+    for (const output_result& o : r.outputs) {
+        const bool is_short = r.outputs.size() > few && passes(o.verdict) && o.name != "out";
+        if (!is_short && short_before) report += "\n";
+        report += is_short ? detail::short_text(o, colours) : output_text(o, colours) + "\n";
+        short_before = is_short;
+    }
+    if (short_before) report += "\n";
     report += detail::assumption(r);
     fmt::format_to(std::back_inserter(report), "  {:.3g} s for the exact values, {:.3g} s for limits and verdict\n", r.seconds.evaluate, r.seconds.compare);
     return report;

@@ -15,7 +15,8 @@ from mpmath import mp, mpf
 mp.prec = 200
 
 EXP, LOG, SQRT, TANH, ERF, SIN, COS = (
-    np.frompyfunc(f, 1, 1) for f in (mpmath.exp, mpmath.log, mpmath.sqrt, mpmath.tanh, mpmath.erf, mpmath.sin, mpmath.cos))
+    np.frompyfunc(f, 1, 1)
+    for f in (mpmath.exp, mpmath.log, mpmath.sqrt, mpmath.tanh, mpmath.erf, mpmath.sin, mpmath.cos))
 EXACT = np.frompyfunc(lambda x: mpf(float(x)), 1, 1)  # f64 holds every format that a dump stores
 
 
@@ -347,7 +348,7 @@ STREAMS = ("x", "memory", "q", "k", "v", "out", "dout")
 
 
 class Case:
-    """The members of a file under the names and in the layout of attest; every leaf is a member as the file holds it."""
+    """The members of a file under attest's names and in its layout; every leaf is a member as the file holds it."""
 
     def __init__(self, members, says):
         self.plain, self.says, self.leaves, self.made = members, says, {}, {}
