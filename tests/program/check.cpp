@@ -173,7 +173,7 @@ TEST_CASE("members that nothing uses are warned of, and near misses are trouble"
     c.more.front().name = "Mask";
     CHECK(is_trouble(run({"check", c.write("near.npz")}), {"near.npz", "member 'Mask' differs from 'mask' only in case or separator", "--name mask=Mask"}));
     c.more.front().name = "dropout_mask";
-    CHECK(is_trouble(run({"check", c.write("later.npz")}), {"later.npz", "'dropout_mask' is given, but means nothing without dropout-p"}));
+    CHECK(is_trouble(run({"check", c.write("later.npz")}), {"later.npz", "dropout_mask is given: declare dropout-p"}));
 }
 
 TEST_CASE("colours are for terminals, unless asked for", "[program]") {

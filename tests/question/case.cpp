@@ -59,9 +59,15 @@ TEST_CASE("the optional inputs of attention are inputs", "[question]") {
     const std::vector<std::string> optional = {"mask", "q_lengths", "k_lengths", "sink", "alibi_slopes", "dropout_mask", "positions", "w", "w1", "w2", "b", "dout"};
     std::vector<std::string> all = {"q", "k", "v"};
     all.insert(all.end(), optional.begin(), optional.end());
-    const question q = attest::arrange(holding(all), attention, {});
-    CHECK(q.inputs.size() == all.size());
-    CHECK(q.warnings.empty());
+    // The weights of a score are inputs with that score.
+    const question additive = attest::arrange(holding(all), {{"op", "attention"}, {"score", "additive"}}, {});
+    CHECK(additive.inputs.size() == all.size() - 1);
+    CHECK(additive.warnings == std::vector<std::string>{"member 'w' is a weight of score=bilinear; it is not used"});
+    const question bilinear = attest::arrange(holding({"q", "k", "w", "b"}), {{"op", "score"}, {"score", "bilinear"}}, {});
+    CHECK(names(bilinear.inputs) == "q k w ");
+    CHECK(bilinear.warnings == std::vector<std::string>{"member 'b' is a weight of score=additive; it is not used"});
+    CHECK(attest::arrange(holding(all), attention, {}).warnings.size() == 4);
+    CHECK(attest::arrange(holding(all), attention, {}).inputs.size() == all.size() - 4);
 }
 
 TEST_CASE("names of stacks are patterns", "[question]") {

@@ -79,8 +79,9 @@ TEST_CASE("the inputs of each op", "[question]") {
     CHECK(inputs_of("feed_forward") == "x " + ffn + "dout? ");
     CHECK(inputs_of("encoder_layer") == "x " + encoder_weights + "dout? ");
     CHECK(inputs_of("decoder_layer") == "x memory " + decoder_weights + "dout? ");
-    CHECK(inputs_of("encoder") == "x " + prefixed("layers.N.", encoder_weights) + "norm.gamma? norm.beta? dout? ");
-    CHECK(inputs_of("decoder") == "x memory " + prefixed("layers.N.", decoder_weights) + "norm.gamma? norm.beta? dout? ");
+    CHECK(inputs_of("encoder") == "x " + prefixed("layers.N.", encoder_weights) + "norm.gamma? norm.beta? " + prefixed("self_attn.", besides) + "dout? ");
+    CHECK(inputs_of("decoder") == "x memory " + prefixed("layers.N.", decoder_weights) + "norm.gamma? norm.beta? " + prefixed("self_attn.", besides) + prefixed("cross_attn.", besides) +
+                                     "dout? ");
 }
 
 TEST_CASE("the outputs of each op, in the order of computation, gradients after them", "[question]") {

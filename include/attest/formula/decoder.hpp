@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
 /// The decoder: N layers of self-attention, cross-attention to the encoder's output (the memory), and feed-forward network; and encoder and decoder
-/// together (B056 to B059; Vaswani et al., arXiv 1706.03762).
+/// together (B055 to B059; Vaswani et al., arXiv 1706.03762).
 ///
 /// | `norm_position` | a decoder layer |
 /// |---|---|

@@ -4,10 +4,10 @@
 ///
 /// | `norm_position` | a sublayer f | an encoder layer | source |
 /// |---|---|---|---|
-/// | `post` | LN(x + f(x)) | a = LN_1(x + MHA(x)), out = LN_2(a + FFN(a)) | A081, A094, A107, A108; Vaswani et al., arXiv 1706.03762 |
+/// | `post` | LN(x + f(x)) | a = LN_1(x + MHA(x)), out = LN_2(a + FFN(a)) | A081, A094, A108, B052; Vaswani et al., arXiv 1706.03762 |
 /// | `pre` | x + f(LN(x)) | a = x + MHA(LN_1(x)), out = a + FFN(LN_2(a)) | A082; Xiong et al., arXiv 2002.04745 |
 ///
-/// A pre-norm stack usually ends with one more layer norm; a post-norm stack needs none, and may have one.
+/// N layers make a stack (B054). A pre-norm stack usually ends with one more layer norm; a post-norm stack needs none, and may have one.
 #pragma once
 
 #include "attest/formula/feed_forward.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// FFN(x) = act(x W_1 + b_1) W_2 + b_2 for each token x by itself (A096, A100, A103, B047, B048; Vaswani et al., arXiv 1706.03762, section 3.3).
+/// FFN(x) = act(x W_1 + b_1) W_2 + b_2 for each token x by itself (A096, A100, A103, B053; Vaswani et al., arXiv 1706.03762, section 3.3).
 ///
-/// The lectures use GELU (A103) and ReLU (B047); "two linear transformations" (A101) are affine, for they have biases: FFN(0) need not be 0.
+/// The lectures use GELU (A103) and ReLU (B053); "two linear transformations" (A101) are affine, for they have biases: FFN(0) need not be 0.
 #pragma once
 
 #include "attest/formula/activation.hpp"

@@ -20,7 +20,57 @@ namespace attest::detail {
     return stored == dtype::f64 && (!declared || *declared == "f64");
 }
 
-inline void compare_stage(const stage& exact, output_judge& judge, bool derived, bool inputs_are_finite) {
+// Limits of elements whose propagated ones have grown too far, to first order; infinity where there is none.
+using first_order_limits = std::vector<std::vector<double>>;
+
+inline constexpr double grown_too_far = 0x1p-26; // of the value
+inline constexpr std::size_t tape_capacity = 8'000'000;
+inline constexpr double greatest_visits = 2e10; // of operations, over all elements
+
+[[nodiscard]] inline bool has_grown(const tracked& x) {
+    return x.value().is_finite() && !(x.error(tracked_kind::f64) <= grown_too_far * absolute(static_cast<double>(x.value())));
+}
+
+// The computation once more, on a tape. Empty where that would cost too much.
+[[nodiscard]] inline first_order_limits limits_to_first_order(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const staged& exact) {
+    std::size_t grown = 0;
+    for (const stage& s : exact.stages) grown += static_cast<std::size_t>(std::count_if(s.values.begin(), s.values.end(), has_grown));
+    if (grown == 0) return {};
+    tape operations(tape_capacity);
+    staged again;
+    try {
+        const recording on(operations);
+        again = run_stages(how, inputs, wanted);
+        if (static_cast<double>(grown) * static_cast<double>(operations.size()) > greatest_visits) return {};
+        for (const stage& s : again.stages)
+            for (const tracked& x : s.values) (void)x.operation(); // ends its sum
+    } catch (const tape_full&) {
+        return {};
+    }
+    first_order_limits limits;
+    for (std::size_t s = 0; s < exact.stages.size(); ++s) {
+        limits.emplace_back(exact.stages[s].values.size(), infinity_of_double);
+        for (std::size_t e = 0; e < exact.stages[s].values.size(); ++e) {
+            if (!has_grown(exact.stages[s].values[e])) continue;
+            const double first_order = operations.first_order_error(again.stages[s].values[e].operation());
+            if (first_order - first_order == 0) limits.back()[e] = 2 * first_order;
+        }
+    }
+    return limits;
+}
+
+// How much more than double an arithmetic may lose, operation by operation.
+[[nodiscard]] inline double times_double(tracked_kind kind) {
+    switch (kind) {
+    case tracked_kind::f32: return 0x1p30;
+    case tracked_kind::tf32: return 0x1p44;
+    case tracked_kind::sixteen_bits: return 0x1p48;
+    default: return 1;
+    }
+}
+
+// `first_order`: the limits of this stage to first order, or nothing.
+inline void compare_stage(const stage& exact, output_judge& judge, bool derived, bool inputs_are_finite, const std::vector<double>* first_order) {
     const std::size_t columns = exact.shape.empty() ? 1 : exact.shape.back();
     for (std::size_t e = 0; e < exact.values.size(); ++e) {
         if (columns == 0 || e % columns == 0) judge.begin_row();
@@ -31,8 +81,13 @@ inline void compare_stage(const stage& exact, output_judge& judge, bool derived,
         const bool judged = value.value().is_finite() ? radius < infinity_of_double : inputs_are_finite;
         std::vector<double> limits;
         for (const arithmetic* a : judge.possible()) {
-            if (!value.value().is_finite()) limits.push_back(judged ? 0 : infinity_of_double);
-            else limits.push_back(derived && judged ? value.error(kind_of(*a)) : infinity_of_double);
+            double limit = infinity_of_double;
+            if (!value.value().is_finite()) limit = judged ? 0 : infinity_of_double;
+            else if (derived && judged) {
+                limit = value.error(kind_of(*a));
+                if (first_order != nullptr && (*first_order)[e] < infinity_of_double) limit = std::min(limit, (*first_order)[e] * times_double(kind_of(*a)));
+            }
+            limits.push_back(limit);
         }
         // A limit that zero would pass says nothing, unless zero is the value, as far as its error estimate tells.
         const double size = absolute(static_cast<double>(value.value())) > radius ? absolute(static_cast<double>(value.value())) : 0;
@@ -52,17 +107,23 @@ inline void compare_stages(const conventions& how, const std::vector<named_view>
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
     const bool finite = finite_inputs(how, inputs);
     result.seconds.evaluate += watch.lap();
+    const bool any_derived = std::any_of(judges.begin(), judges.end(), [&](const output_judge& judge) { return limits_are_derived(find(candidates, judge.name())->type, how.arithmetic); });
+    const first_order_limits first_order = any_derived ? limits_to_first_order(how, inputs, wanted, exact) : first_order_limits();
     std::vector<output_judge> ordered;
-    for (const stage& s : exact.stages)
+    for (std::size_t number = 0; number < exact.stages.size(); ++number) {
+        const stage& s = exact.stages[number];
+        const std::vector<double>* const of_stage = first_order.empty() ? nullptr : &first_order[number];
+        const bool is_first_order = of_stage != nullptr && std::any_of(of_stage->begin(), of_stage->end(), [](double limit) { return limit < infinity_of_double; });
         for (output_judge& judge : judges)
             if (judge.name() == s.name) {
                 const array_view& candidate = *find(candidates, s.name);
                 require_shape(judge, candidate.shape, s.shape);
                 const bool derived = limits_are_derived(candidate.type, how.arithmetic);
-                judge.with_propagated_limits(derived);
-                compare_stage(s, judge, derived, finite);
+                judge.with_propagated_limits(derived, derived && is_first_order);
+                compare_stage(s, judge, derived, finite, of_stage);
                 ordered.push_back(std::move(judge));
             }
+    }
     judges = std::move(ordered);
     result.seconds.compare += watch.lap();
 }

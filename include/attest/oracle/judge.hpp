@@ -42,8 +42,9 @@ public:
     [[nodiscard]] const std::vector<const arithmetic*>& possible() const { return possible_; }
 
     /// The limits are propagated rounding bounds. `derived`: false where there are none for what the candidate may have computed in.
-    void with_propagated_limits(bool derived) {
+    void with_propagated_limits(bool derived, bool first_order) {
         result_.propagated = true;
+        result_.first_order = first_order;
         result_.limits_derived = derived;
     }
 

@@ -186,7 +186,7 @@ void load(multi_head_weights<S, DModel, H, DK, DV, HKV, DMemory>& weights, const
     auto& w = weights;
     w.n_heads = detail::heads_of_type<H>(read.full("w_q"), "heads", given.n_heads);
     w.n_kv_heads = detail::heads_of_type<HKV>(read.full("w_k"), "key-value heads", given.n_kv_heads != 0 || !is_dynamic<HKV> ? given.n_kv_heads : w.n_heads);
-    if (w.n_heads % w.n_kv_heads != 0)
+    if (w.n_kv_heads == 0 || w.n_heads % w.n_kv_heads != 0)
         throw usage_error(read.full("w_k") + ": " + rules::key_value_heads_divide_heads::sentence + " (" + std::to_string(w.n_heads) + " and " +
                           std::to_string(w.n_kv_heads) + ")");
     read.template matrix<into, rules::query_key_dimension>(w.w_q, "w_q", d_model);
@@ -235,7 +235,8 @@ void load(Layers& layers, const std::vector<named_view>& tensors, std::string_vi
     const std::size_t count = detail::layers_among(tensors, prefix);
     if constexpr (detail::resizable<Layers>) layers.resize(count);
     else if (const std::size_t wanted = detail::number_of_layers(layers); wanted != count)
-        throw usage_error("there are " + std::to_string(count) + " layers named " + std::string(prefix) + "…; expected " + std::to_string(wanted));
+        throw usage_error(std::string(prefix) + "0, " + std::string(prefix) + "1, ...: there are " + std::to_string(count) + " layers; expected " +
+                          std::to_string(wanted));
     std::size_t l = 0;
     for (auto& layer : layers) {
         load(layer, tensors, std::string(prefix) + std::to_string(l++) + ".", layout, given, d_model);

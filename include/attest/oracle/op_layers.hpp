@@ -49,6 +49,8 @@ public:
             cross_.emplace(how, inputs, prefix_ + "cross_attn.", batch, n, m, false);
             norm3_.emplace(inputs, prefix_ + "norm3.", d);
         }
+        if (self_.rules().has_sink() || (cross_ && cross_->rules().has_sink()))
+            throw usage_error(prefix_ + "self_attn.sink or cross_attn.sink: layers do not take sinks in this version; check the attention alone, op=multi_head_attention");
         load(ffn_, inputs, prefix_ + "ffn.", weights_lie(how));
         check_rule<rules::weight_row_for_each_input>("x", array_view{dtype::f64, {n, d}}, d, prefix_ + "ffn.w_1", *find(inputs, prefix_ + "ffn.w_1"), ffn_.w_1.length(0));
     }

@@ -38,6 +38,9 @@ public:
         with_heads.push_back(weights.n_heads);
         rules_.emplace(how, inputs, prefix, std::move(with_heads), n_q, n_k, self);
         score_.emplace(how, weights.d_k());
+        if (rules_->position_rule() == position_kind::rope && how.causal == causal_alignment::bottom_right && n_q != n_k)
+            throw usage_error("position=rope with causal=bottom-right needs as many queries as keys here (" + std::to_string(n_q) + " and " + std::to_string(n_k) +
+                              "): use op=attention, on the rotated heads");
     }
     /// Begins the stage of the weights.
     void begin_weights(stage_list& stages, const std::string& name) {

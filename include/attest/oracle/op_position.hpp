@@ -11,7 +11,6 @@ namespace attest::detail {
 
 inline void run_sinusoidal(const conventions& how, stage_list& stages) {
     if (!how.length || !how.d_model) throw usage_error("sinusoidal has no inputs: it needs length and d-model");
-    if (*how.length > 100000000 / *how.d_model) throw usage_error("length " + std::to_string(*how.length) + " times d-model " + std::to_string(*how.d_model) + " is more than 10^8 elements");
     stage* const out = stages.begin("out", {*how.length, *how.d_model});
     if (out == nullptr) return;
     const auto table = sinusoidal<tracked>(*how.length, *how.d_model);

@@ -76,6 +76,8 @@ public:
     }
     [[nodiscard]] std::size_t heads() const { return shape_.batch.empty() ? 1 : shape_.batch.back(); }
     [[nodiscard]] bool has_sink() const { return sink_.has_value(); }
+    /// Positions are those of one sequence: a decoder's attention to its memory has none.
+    [[nodiscard]] position_kind position_rule() const { return self_ ? how_.position : position_kind::none; }
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
     /// Rows of that slice that are no padding.
     [[nodiscard]] std::size_t queries(std::size_t slice) const { return queries_[slice / heads()]; }
@@ -93,7 +95,7 @@ public:
         if (bias_) m.bias.emplace((*bias_)[source_slice(shape_.batch, bias_->batch, slice)]);
         if (kept_) m.kept.emplace((*kept_)[source_slice(shape_.batch, kept_->batch, slice)]);
         m.keep_scale = keep_scale_;
-        if (how_.position == position_kind::alibi) m.slope = slopes_[h];
+        if (position_rule() == position_kind::alibi) m.slope = slopes_[h];
         if constexpr (Sink) m.sink_logit = (*sink_)(h);
         return m;
     }
@@ -118,8 +120,8 @@ private:
         };
         if (const array_view* sink = find_rule(inputs, prefix, "sink")) sink_ = one_per_head("sink", *sink);
         const array_view* const slopes = find_rule(inputs, prefix, "alibi_slopes");
-        if (slopes != nullptr && how_.position != position_kind::alibi) throw usage_error(prefix + "alibi_slopes is given: declare position=alibi");
-        if (how_.position != position_kind::alibi) return;
+        if (slopes != nullptr && position_rule() != position_kind::alibi) throw usage_error(prefix + "alibi_slopes is given: declare position=alibi");
+        if (position_rule() != position_kind::alibi) return;
         const tracked_vector given = slopes != nullptr ? one_per_head("alibi_slopes", *slopes) : tracked_vector();
         for (std::size_t h = 0; h < heads(); ++h) slopes_.push_back(slopes != nullptr ? given(h) : alibi_slope<tracked>(h, heads()));
     }
@@ -143,7 +145,7 @@ private:
     void read_positions(const std::vector<named_view>& inputs, const std::string& prefix) {
         const array_view* const given = find_rule(inputs, prefix, "positions");
         if (given == nullptr) return;
-        if (how_.position != position_kind::rope) throw usage_error(prefix + "positions is given: declare position=rope");
+        if (position_rule() != position_kind::rope) throw usage_error(prefix + "positions is given: declare position=rope");
         const std::size_t rank = given->shape.size(), batches = element_count(shape_.batch) / std::max<std::size_t>(heads(), 1);
         const std::size_t n = std::max(shape_.n_q, shape_.n_k);
         if ((rank != 1 && rank != 2) || given->shape.back() != n || (rank == 2 && given->shape[0] != batches && given->shape[0] != 1))
@@ -186,7 +188,7 @@ struct optional_rotation {
 /// The rotation of n tokens of batch element b, of which the first stands at index `first`.
 [[nodiscard]] inline optional_rotation rotation_of(const conventions& how, const pair_rules& rules, std::size_t b, std::size_t n, std::ptrdiff_t first) {
     optional_rotation r;
-    if (how.position != position_kind::rope) return r;
+    if (rules.position_rule() != position_kind::rope) return r;
     r.by = rope_of(how);
     for (std::size_t t = 0; t < n; ++t) r.positions.push_back(rules.position(b, static_cast<std::ptrdiff_t>(t) + first));
     return r;

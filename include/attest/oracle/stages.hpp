@@ -30,6 +30,9 @@ struct stage {
 /// The stages that somebody asked for.
 class stage_list {
 public:
+    /// An element takes some 150 bytes.
+    static constexpr std::size_t greatest_count = std::size_t{1} << 24;
+
     explicit stage_list(std::vector<std::string> wanted) : wanted_{std::move(wanted)} {}
 
     [[nodiscard]] bool wants(std::string_view name) const { return ranges::contains(wanted_, name); }
@@ -43,6 +46,7 @@ public:
         for (stage& begun : stages_)
             if (begun.name == name) return &begun;
         const std::size_t count = element_count(shape);
+        if (count > greatest_count) throw usage_error(name + " " + shape_text(shape) + " has " + std::to_string(count) + " elements; this op takes at most " + std::to_string(greatest_count) + " in this version");
         return &stages_.emplace_back(stage{name, std::move(shape), std::vector<tracked>(count), {}});
     }
     [[nodiscard]] std::deque<stage>& all() { return stages_; }

@@ -19,13 +19,14 @@
 /// Functions: exp is off by a relative 8u + 2u|x|, that is 4 ULP and the rounding of its argument; tanh, erf, log by 8u of their values, sin and cos by an
 /// absolute 8u, sqrt by 2u (assumptions on the libraries; the ones that were looked at stay below).
 ///
-/// What it does not see: that errors cancel or are correlated. So E grows by a factor with every layer of a stack, and where it reaches the value itself
-/// nothing is judged. In double it is still 10^−10 or less after a layer, where a mistake is 10^−3 or more.
+/// What it does not see: that errors cancel or are correlated. So E grows by a factor with every layer of a stack. In double it is still 10^−10 or less after
+/// a layer, where a mistake is 10^−3 or more. Where it has grown too far, the computation is recorded on a tape, and bounded to first order: oracle/tape.hpp.
 #pragma once
 
 #include "attest/arithmetic/real.hpp"
 #include "attest/elementary/exp.hpp"
 #include "attest/elementary/sqrt.hpp"
+#include "attest/oracle/tape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +58,8 @@ inline constexpr std::size_t tracked_count = std::size(tracked_arithmetics);
 class tracked {
 public:
     using errors = std::array<double, tracked_count>;
+    /// Where operations are recorded; nothing: nowhere.
+    inline static thread_local tape* recorder = nullptr;
 
     tracked() = default; ///< 0
     template <std::same_as<int> I> tracked(I x) : tracked(static_cast<double>(x), exactly{}) {} // NOLINT(google-explicit-constructor)
@@ -66,7 +69,7 @@ public:
         shape_ = x == 0 ? shape::zero : shape::any;
     }
     /// A number known to 50 digits that no arithmetic holds: a constant, such as 10^−5.
-    explicit tracked(const exact_number& x) : value_{x}, size_{magnitude(x)}, roundings_{1}, shape_{shape::any} {}
+    explicit tracked(const exact_number& x) : tracked(x, tape::none, 0) {}
     /// x, of which nothing is known that a right computation may give.
     [[nodiscard]] static tracked without_bound(const tracked& x) {
         tracked r = x.closed();
@@ -77,6 +80,11 @@ public:
     static tracked pi() { return tracked(exact_number::pi()); }
 
     [[nodiscard]] const exact_number& value() const noexcept { return value_; }
+    /// Its last operation on the tape.
+    [[nodiscard]] std::int32_t operation() const {
+        (void)closed();
+        return operation_;
+    }
     /// The bound of |computed − exact| in an arithmetic; infinity where nothing can be said.
     [[nodiscard]] double error(tracked_kind a) const { return closed().error_[static_cast<std::size_t>(a)]; }
 
@@ -84,6 +92,10 @@ public:
         tracked r = a;
         r.value_ = -a.value_;
         if (a.shape_ == shape::one) r.shape_ = shape::any;
+        if (a.operation_ != tape::none) {
+            (void)a.closed();
+            r.operation_ = record(a.operation_, -1);
+        }
         return r;
     }
     friend tracked operator+(const tracked& a, const tracked& b) {
@@ -94,6 +106,7 @@ public:
         r.size_ = a.size_ + b.size_;
         r.roundings_ = a.roundings_ + b.roundings_ + 1;
         r.shape_ = shape::any;
+        r.operation_ = record(a.operation_, 1, b.operation_, 1);
         for (std::size_t k = 0; k < tracked_count; ++k) r.error_[k] = a.error_[k] + b.error_[k];
         return r;
     }
@@ -104,7 +117,7 @@ public:
         if (open_a.shape_ == shape::zero && open_b.value_.is_finite()) return {};
         if (open_b.shape_ == shape::zero && open_a.value_.is_finite()) return {};
         const tracked a = open_a.closed(), b = open_b.closed();
-        tracked r(a.value_ * b.value_);
+        tracked r(a.value_ * b.value_, a.operation_, plain(b.value_), b.operation_, plain(a.value_));
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const double operand = tracked_arithmetics[k].operand;
             const double off = a.size_ * b.error_[k] + b.size_ * a.error_[k] + a.error_[k] * b.error_[k];
@@ -115,7 +128,7 @@ public:
     friend tracked operator/(const tracked& open_a, const tracked& open_b) {
         if (open_b.shape_ == shape::one) return open_a;
         const tracked a = open_a.closed(), b = open_b.closed();
-        tracked r(a.value_ / b.value_);
+        tracked r(a.value_ / b.value_, a.operation_, 1 / plain(b.value_), b.operation_, -plain(a.value_ / b.value_) / plain(b.value_));
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const double least = b.size_ * (1 - 0x1p-50) - b.error_[k];
             r.error_[k] = least > 0 ? known((a.error_[k] + r.size_ * b.error_[k]) / least) : no_bound;
@@ -126,23 +139,24 @@ public:
     friend tracked attest_sqrt(const tracked& open) {
         const tracked x = open.closed();
         const exact_number root = attest_sqrt(x.value_);
-        return x.function(root, [&](double e, std::size_t) { return std::min(e / std::max(magnitude(root), 0x1p-1000), attest::sqrt(e)); }, 2, 0);
+        return x.function(root, [&](double e, std::size_t) { return std::min(e / std::max(magnitude(root), 0x1p-1000), attest::sqrt(e)); }, 2, 0, 0.5 / plain(root));
     }
     friend tracked attest_exp(const tracked& open) {
         const tracked x = open.closed();
         const exact_number y = attest_exp(x.value_);
         // e^{x + e} − e^x <= e^x · e·e^e
-        return x.function(y, [&](double e, std::size_t) { return e > 600 ? no_bound : e == 0 ? 0 : magnitude(y) * e * attest::exp(e); }, 8 + 2 * x.size_, 0);
+        return x.function(y, [&](double e, std::size_t) { return e > 600 ? no_bound : e == 0 ? 0 : magnitude(y) * e * attest::exp(e); }, 8 + 2 * x.size_, 0, plain(y));
     }
     friend tracked attest_log(const tracked& open) {
         const tracked x = open.closed();
         const exact_number y = attest_log(x.value_);
-        return x.function(y, [&](double e, std::size_t) { return e < x.size_ / 2 ? 2 * e / x.size_ : no_bound; }, 8, 8);
+        return x.function(y, [&](double e, std::size_t) { return e < x.size_ / 2 ? 2 * e / x.size_ : no_bound; }, 8, 8, 1 / plain(x.value_));
     }
     friend tracked attest_tanh(const tracked& open) {
         const tracked x = open.closed();
         const auto slope = [&](double e) { return std::min(1.0, 4.1 * attest::exp(-2 * std::max(x.size_ - e, 0.0))); }; // 1 − tanh² <= 4 e^{−2|x|}
-        return x.function(attest_tanh(x.value_), [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0);
+        const exact_number y = attest_tanh(x.value_);
+        return x.function(y, [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, plain(exact_number(1) - y * y));
     }
     friend tracked attest_erf(const tracked& open) {
         const tracked x = open.closed();
@@ -150,20 +164,21 @@ public:
             const double nearest = std::min(std::max(x.size_ - e, 0.0), 1e3);
             return 1.13 * attest::exp(-nearest * nearest);
         };
-        return x.function(attest_erf(x.value_), [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0);
+        return x.function(attest_erf(x.value_), [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, slope(0));
     }
     friend tracked attest_sin(const tracked& open) {
         const tracked x = open.closed();
-        return x.function(attest_sin(x.value_), [](double e, std::size_t) { return e; }, 0, 8);
+        return x.function(attest_sin(x.value_), [](double e, std::size_t) { return e; }, 0, 8, plain(attest_cos(x.value_)));
     }
     friend tracked attest_cos(const tracked& open) {
         const tracked x = open.closed();
-        return x.function(attest_cos(x.value_), [](double e, std::size_t) { return e; }, 0, 8);
+        return x.function(attest_cos(x.value_), [](double e, std::size_t) { return e; }, 0, 8, -plain(attest_sin(x.value_)));
     }
     /// max(x, 0), whose error is none where even the error leaves x below 0.
     friend tracked attest_relu(const tracked& open) {
         tracked x = open.closed();
         if (x.value_.is_nan() || (!x.value_.is_negative() && !x.value_.is_zero())) return x;
+        if (x.operation_ != tape::none) x.operation_ = record(x.operation_, x.size_ < near_zero ? 1 : 0);
         for (double& e : x.error_) e = e < x.size_ * (1 - 0x1p-50) ? 0 : e;
         x.value_ = exact_number(0);
         x.size_ = 0;
@@ -177,6 +192,7 @@ public:
         for (std::size_t k = 0; k < tracked_count; ++k) r.error_[k] = x.error_[k] > 0 && x.error_[k] >= x.size_ * (1 - 0x1p-50) ? 1 : 0;
         if (std::any_of(r.error_.begin(), r.error_.end(), [](double e) { return e != 0; })) r.shape_ = shape::any;
         if (x.value_.is_nan()) r.value_ = x.value_;
+        if (x.operation_ != tape::none && x.size_ < near_zero) r.operation_ = record(tape::none, 0, tape::none, 0, 1);
         return r;
     }
     /// The shift of softmax has no error of its own: whatever the kernel shifts by leaves the quotient as it is.
@@ -198,6 +214,15 @@ private:
     struct exactly {};
     tracked(double x, exactly) : value_{x}, size_{x < 0 ? -x : x}, shape_{x == 0 ? shape::zero : x == 1 ? shape::one : shape::any} {}
 
+    // A product, a quotient, or a constant that has to be rounded.
+    tracked(const exact_number& x, std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0)
+        : value_{x}, size_{magnitude(x)}, roundings_{1}, operation_{record(a, to_a, b, to_b)}, shape_{shape::any} {}
+    // The slopes of ReLU are taken as open here when a computation is bounded to first order.
+    static constexpr double near_zero = 0x1p-30;
+    static std::int32_t record(std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0, double lost = 0) {
+        return recorder == nullptr ? tape::none : recorder->record(a, to_a, b, to_b, lost);
+    }
+    static double plain(const exact_number& x) { return static_cast<double>(x); }
     // A bound that is no number says nothing.
     static double known(double e) { return e >= 0 ? e : no_bound; }
     static double magnitude(const exact_number& x) {
@@ -218,16 +243,21 @@ private:
             if (a.store > 0) e += 2.5 * a.store * (size + e);
             r.error_[k] = known(e * (1 + 0x1p-40));
         }
+        if (recorder != nullptr) recorder->lose(operation_, (count * 0x1p-53 * size_ + count * 0x1p-1074) * (1 + 0x1p-40));
         r.size_ = size;
         r.roundings_ = 0;
         r.shape_ = shape::any;
         return r;
     }
 
-    // f(x) with the error that x's own makes, and its rounding: `relative` units of the value and `absolute` ones.
-    template <class Propagate> [[nodiscard]] tracked function(const exact_number& y, const Propagate& propagate, double relative, double absolute) const {
-        tracked r(y);
-        r.roundings_ = 0;
+    // f(x) with the error that x's own makes, and its rounding: `relative` units of the value and `absolute` ones. `slope`: f'(x).
+    template <class Propagate>
+    [[nodiscard]] tracked function(const exact_number& y, const Propagate& propagate, double relative, double absolute, double slope) const {
+        tracked r;
+        r.value_ = y;
+        r.size_ = magnitude(y);
+        r.shape_ = shape::any;
+        r.operation_ = record(operation_, slope, tape::none, 0, relative * 0x1p-53 * r.size_ + absolute * 0x1p-53 + 4 * 0x1p-1074);
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const tracked_arithmetic& a = tracked_arithmetics[k];
             const double moved = propagate(error_[k], k);
@@ -241,7 +271,20 @@ private:
     double size_ = 0;      // |value|; of an open sum Σ|terms|
     double roundings_ = 0; // that may have happened since the operands were closed; 0: closed
     errors error_{};
+    std::int32_t operation_ = tape::none; // on the tape
     shape shape_ = shape::zero;
+};
+
+/// While it lives, operations are recorded.
+class recording {
+public:
+    explicit recording(tape& to) : before_{tracked::recorder} { tracked::recorder = &to; }
+    recording(const recording&) = delete;
+    recording& operator=(const recording&) = delete;
+    ~recording() { tracked::recorder = before_; }
+
+private:
+    tape* before_;
 };
 
 } // namespace attest

@@ -65,6 +65,7 @@ struct output_result {
     double max_ulp = 0;                    ///< to 1/64
     double rms_ulp = 0;
     bool propagated = false;               ///< the limits are the rounding bounds propagated through the formula (oracle/tracked.hpp)
+    bool first_order = false;              ///< some of them to first order only (oracle/tape.hpp)
     bool limits_derived = true;            ///< false: there are no limits for this op in this arithmetic yet
     std::optional<worst_element> worst;    ///< nothing if there are no elements
     std::optional<worst_element> first_outside;

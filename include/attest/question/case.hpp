@@ -132,6 +132,13 @@ inline std::string not_used(const op_info& op, const carried& unknown) {
     return "member '" + unknown.member + "' is nothing that " + std::string(op.name) + " knows; it is not used" + hint;
 }
 
+// A weight of a score that is not asked for: the score that it belongs to; nothing for other tensors.
+inline std::string idle_with(const op_info& op, std::string_view name, const std::string& score) {
+    if (op.name != "score" && op.name != "attention") return {};
+    const std::string_view of = name == "w" ? "bilinear" : name == "w1" || name == "w2" || name == "b" ? "additive" : std::string_view(score);
+    return of == score ? "" : std::string(of);
+}
+
 inline void check_names(const archive& from, const std::vector<std::pair<std::string, std::string>>& given) {
     for (const auto& [known, member] : given)
         if (!ranges::contains(from.arrays, member, &named_array::name)) throw usage_error("--name " + known + "=" + member + ": there is no member '" + member + "' (KNOWN=MEMBER, such as q=query_states)");
@@ -196,8 +203,11 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
             all.push_back({std::move(v.name), a.name, std::move(v.value)});
         }
     }
+    const std::string score = detail::last_of(q.given, "score");
     for (const detail::carried& c : all) {
-        if (is_input(op, c.name)) q.inputs.emplace_back(c.name, c.value);
+        if (const std::string other = detail::idle_with(op, c.name, score); !other.empty())
+            q.warnings.push_back("member '" + c.member + "' is a weight of score=" + other + "; it is not used");
+        else if (is_input(op, c.name)) q.inputs.emplace_back(c.name, c.value);
         else if (is_output(op, c.name)) q.candidates.emplace_back(c.name, c.value);
         else {
             detail::refuse_likely_mistake(op, c, all, torch);

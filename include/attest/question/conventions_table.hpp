@@ -38,7 +38,7 @@ inline constexpr std::string_view every_op = "score softmax attention multi_head
                                              "encoder_layer decoder_layer encoder decoder";
 } // namespace detail
 
-/// The conventions of this version. In decoders `causal`, `window` and `position` are those of self_attn alone.
+/// The conventions of this version. In decoders `causal` and `window` are those of self_attn alone.
 [[nodiscard]] inline const std::vector<convention_info>& convention_table() {
     using namespace detail;
     static const std::vector<convention_info> table = {

@@ -46,6 +46,7 @@ inline ordered_json output(const output_result& o) {
             {"blind", o.blind},
             {"unjudged", o.unjudged},
             {"limits_derived", o.limits_derived},
+            {"limits_first_order", o.first_order},
             {"limit_share", number(o.limit_share)},
             {"max_ulp", number(o.max_ulp)},
             {"rms_ulp", number(o.rms_ulp)},

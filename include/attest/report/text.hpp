@@ -112,6 +112,8 @@ inline std::string limit_line(const check_result& r) {
     std::string line;
     if (!ranges::all_of(r.outputs, propagated)) line = "certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)";
     if (derived) line += std::string(line.empty() ? "" : "; ") + "propagated: the rounding bounds of double carried through the formula, for any order of its sums";
+    if (ranges::any_of(r.outputs, [](const output_result& o) { return o.first_order; }))
+        line += "; where they grow too far, twice their sum through the derivatives, which is first-order and not proved";
     return line.empty() ? "none: no limits are derived yet for this op in this arithmetic" : line;
 }
 
