@@ -8,7 +8,7 @@
 
 namespace attest::program {
 
-// The arrays of a .npz or a .npy; throws file_error.
+// The arrays of a .npz, .safetensors or .npy file, or of a folder of .npy files; throws file_error.
 archive load_archive(const std::filesystem::path& path);
 
 // A case that owns its memory: the question's views look into the archives.

@@ -183,7 +183,7 @@ TEST_CASE("query head h reads key-value head ⌊h·H_kv/H⌋", "[formula]") {
     }
     CHECK(multi_head_attention(x, w, attention_how{.mask = causal_top_left{}}) == multi_head_attention(x, repeated, attention_how{.mask = causal_top_left{}}));
     // Six heads over three and over two, and over one.
-    for (const std::size_t h_kv : {1, 2, 3, 6}) {
+    for (const std::size_t h_kv : {1U, 2U, 3U, 6U}) {
         std::vector<std::size_t> served(h_kv);
         for (std::size_t h = 0; h < 6; ++h) ++served.at(h * h_kv / 6);
         for (const std::size_t count : served) CHECK(count == 6 / h_kv);
