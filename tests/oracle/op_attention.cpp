@@ -162,6 +162,7 @@ TEST_CASE("masks that keep, that drop, and that are added", "[oracle]") {
         hold_attention(o, asked);
         o = {};
         asked.settings = settings_of(o);
+        if (shape.back() == 1) continue; // that adds the same to all keys of a row: below
         asked.inputs["mask"] = s.normal(shape, 2);
         for (std::size_t e = 0; e < asked.inputs["mask"].values.size(); e += 3) asked.inputs["mask"].values[e] = -infinity;
         hold_attention(o, asked);
@@ -172,6 +173,19 @@ TEST_CASE("masks that keep, that drop, and that are added", "[oracle]") {
     question asked = asked_of(keep, s);
     asked.inputs["mask"] = s.booleans({1, 1, 3, 4});
     fails(asked, asked, model_of(drop), {"scores", "weights", "lse", "out", "dq", "dk", "dv"});
+}
+
+TEST_CASE("what is added to all keys of a row alike changes nothing, and its gradient is 0", "[oracle]") {
+    source s(152);
+    const options o;
+    question asked = asked_of(o, s);
+    asked.inputs["mask"] = s.normal({2, 3, 1}, 2);
+    for (const long double x : values_of(asked, {"dmask"}).at("dmask").values) CHECK(std::fabs(x) < 1e-40L);
+    const members made = candidates_of(run<double>(asked, model_of(o)));
+    hold_right(asked, made);
+    members bad = only(made, {"dmask"});
+    bad["dmask"].values[4] += 1e-9;
+    CHECK(is_bad(checked(asked, bad).verdict));
 }
 
 TEST_CASE("rows that see no key", "[oracle]") {
@@ -227,9 +241,9 @@ TEST_CASE("padding is not judged, and what lies in it does not matter", "[oracle
             members bad = candidates_of(run<double>(asked, model_of(o)));
             bad["out"].values[0] += 1e-3;
             CHECK(checked(poisoned, bad).first_bad_stage == "out");
-            // One key too many.
+            // Two keys too few.
             question other = asked;
-            other.inputs["k_lengths"].values[1] = 3;
+            other.inputs["k_lengths"].values[0] = 3;
             fails(asked, other, model_of(o), {"scores", "weights", "lse", "out"});
         }
     // A batch element without keys.
@@ -631,7 +645,7 @@ TEST_CASE("attention refuses what does not fit, with the rule, the names and the
     said(spoiled("w2", s.normal({2, 4})), {rules::additive_hidden_dimension::sentence, "w1 [3, 4]", "w2 [2, 4]"});
     said(spoiled("b", s.normal({2})), {rules::additive_hidden_dimension::sentence, "w1 [3, 4]", "b [2]"});
     // RoPE.
-    said(refusal_of(asked_of(o, s, {1, 1, 2, 2, 3, 2}), {{"out", s.normal({1, 1, 2, 2})}}, {{"position", "rope"}}), {rules::even_dimension::sentence, "q [1, 1, 2, 3]"});
+    said(refusal_of(asked_of(o, s, {1, 1, 2, 2, 3, 2}), {{"out", s.normal({1, 1, 2, 2})}}, {{"position", "rope"}}), {rules::even_dimension::sentence, "q [1, 1, 2, 3]", "3 and 2"});
     said(refusal_of(asked_of(o, s, {1, 1, 2, 2, 4, 2}), {{"out", s.normal({1, 1, 2, 2})}}, {{"position", "rope"}, {"rope-dim", "6"}}), {"q [1, 1, 2, 4]", "rope-dim", "6"});
 }
 

@@ -77,8 +77,8 @@ inline void compare_stage(const stage& exact, output_judge& judge, bool derived,
         if (!exact.padding.empty() && exact.padding[e]) continue;
         const tracked& value = exact.values[e];
         const double radius = value.error(tracked_kind::value);
-        // NaN and infinity are judged where they are the declared answer of a row without keys, and all inputs are numbers.
-        const bool judged = value.value().is_finite() ? radius < infinity_of_double : inputs_are_finite;
+        // NaN and infinity are judged where they are declared, as of a row without keys, or all inputs are numbers.
+        const bool judged = value.value().is_finite() ? radius < infinity_of_double : inputs_are_finite || radius == 0;
         std::vector<double> limits;
         for (const arithmetic* a : judge.possible()) {
             double limit = infinity_of_double;

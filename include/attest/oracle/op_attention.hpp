@@ -38,6 +38,10 @@ public:
     attention_stages(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages)
         : how_{how}, p_{make_attention_problem(how, inputs)}, rules_(how, inputs, "", p_.batch, p_.n_q, p_.n_k),
           score_(how, inputs, *find(inputs, "q"), p_.d_k, *find(inputs, "k"), p_.k.columns) {
+        if (how.position == position_kind::rope) {
+            check_rotation(how, "q", *find(inputs, "q"), p_.d_k);
+            check_rotation(how, "k", *find(inputs, "k"), p_.k.columns);
+        }
         const auto begin = [&](const char* name) {
             const tensor_layout layout = std::string_view(name) == "out" ? how.layout : tensor_layout::bhnd;
             return stages.begin(name, shape_in_layout(p_.shape_of_output(name), layout));
@@ -66,6 +70,9 @@ public:
             else slice<false>(s);
             if (tell) tell(s + 1, p_.slices());
         }
+        mark_gradient_padding(dq_, p_.q, &pair_rules::queries);
+        mark_gradient_padding(dk_, p_.k, &pair_rules::keys);
+        mark_gradient_padding(dv_, p_.v, &pair_rules::keys);
     }
     [[nodiscard]] std::vector<std::string> warnings() const { return rules_.warnings(); }
 
@@ -86,6 +93,7 @@ private:
         const tracked_matrix q = rotated(p_.q[q_slice], of_queries), k = rotated(p_.k[k_slice], of_keys), v = tracked_of(p_.v[v_slice]);
         const pair_mask<Sink> mask = rules_.mask<Sink>(s);
         forward(s, q, k, v, mask);
+        mark_forward_padding(s);
         if (!dout_) return;
         const auto write_mask = [&](std::size_t i, std::size_t j, const tracked& ds) { add_to_mask(s, i, j, ds); };
         auto gradient = attention_vjp(q, k, v, mask, score_, tracked_of((*dout_)[s]), empty_row::zero, write_mask);
@@ -127,24 +135,32 @@ private:
                 const std::size_t start = first_of_row(at, p_.batch, s, i);
                 for (std::size_t c = 0; c < p_.d_v; ++c) out_->values[start + c * at.stride.back()] = row.out(c);
             }
-            if (i >= rules_.queries(s)) mark_padding(s, i);
         }
     }
 
-    // A padded row is nobody's.
-    void mark_padding(std::size_t s, std::size_t i) {
-        const auto mark = [&](stage* to, std::size_t columns, tensor_layout layout, bool per_row) {
-            if (to == nullptr) return;
-            to->padding.resize(to->values.size());
-            const std::size_t start = per_row ? s * p_.n_q + i : first_of_row(place(to->shape, layout), p_.batch, s, i);
-            const std::size_t step = per_row ? 1 : place(to->shape, layout).stride.back();
-            for (std::size_t c = 0; c < columns; ++c) to->padding[start + c * step] = true;
-        };
-        mark(raw_scores_, p_.n_k, tensor_layout::bhnd, false);
-        mark(scores_, p_.n_k, tensor_layout::bhnd, false);
-        mark(weights_, p_.n_k, tensor_layout::bhnd, false);
-        mark(lse_, 1, tensor_layout::bhnd, true);
-        mark(out_, p_.d_v, how_.layout, false);
+    // Queries that are padding are nobody's, and so are the raw scores of keys that are. (Their other scores are -infinity, and their weights 0.)
+    void mark_forward_padding(std::size_t s) {
+        const std::size_t queries = rules_.queries(s), keys = rules_.keys(s);
+        for (stage* of : {raw_scores_, scores_, weights_}) mark_padding(of, p_.batch, tensor_layout::bhnd, s, p_.n_q, queries);
+        mark_padding(out_, p_.batch, how_.layout, s, p_.n_q, queries);
+        if (lse_ != nullptr && queries < p_.n_q) {
+            lse_->padding.resize(lse_->values.size());
+            for (std::size_t i = queries; i < p_.n_q; ++i) lse_->padding[s * p_.n_q + i] = true;
+        }
+        if (raw_scores_ == nullptr || keys == p_.n_k) return;
+        raw_scores_->padding.resize(raw_scores_->values.size());
+        for_slice(*raw_scores_, p_.batch, tensor_layout::bhnd, s, p_.n_q, p_.n_k, [&](std::size_t at, std::size_t, std::size_t j) {
+            if (j >= keys) raw_scores_->padding[at] = true;
+        });
+    }
+    // Several slices may read one: what is padding to all of them is.
+    void mark_gradient_padding(stage* to, const matrix_stack& of, std::size_t (pair_rules::*length)(std::size_t) const) {
+        std::vector<std::size_t> used(element_count(of.batch), 0);
+        for (std::size_t s = 0; s < p_.slices(); ++s) {
+            std::size_t& most = used[source_slice(p_.batch, of.batch, s)];
+            most = std::max(most, (rules_.*length)(s));
+        }
+        for (std::size_t own = 0; own < used.size(); ++own) mark_padding(to, of.batch, how_.layout, own, of.rows, used[own]);
     }
 
     // The mask may broadcast over queries, keys, heads and batch: its gradient is then a sum.

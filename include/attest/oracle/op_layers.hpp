@@ -138,8 +138,16 @@ public:
         norm2_.add(g.dw.norm2);
         return g.dx;
     }
-    void mark_padding() const {
-        for (stage* to : {self_out_, norm1_out_, cross_out_, norm2_out_, ffn_out_, norm3_out_, out_}) self_.mark_padding(to, layout_of_tokens(how_));
+    /// How many tokens of batch element b are no padding to any part of the layer, and how many are looked at by one.
+    [[nodiscard]] std::size_t queries(std::size_t b) const { return cross_ ? std::min(self_.queries(b), cross_->queries(b)) : self_.queries(b); }
+    [[nodiscard]] std::size_t tokens_used(std::size_t b) const { return std::max(queries(b), self_.keys(b)); }
+    [[nodiscard]] std::size_t memory_used(std::size_t b) const { return cross_ ? cross_->keys(b) : 0; }
+    void mark_stages() const {
+        for (stage* of : {self_out_, norm1_out_, cross_out_, norm2_out_, ffn_out_, norm3_out_, out_})
+            for (std::size_t b = 0; b < element_count(batch_); ++b) mark_padding(of, batch_, layout_of_tokens(how_), b, n_, queries(b));
+        const auto judged = [&](std::size_t b) { return queries(b); };
+        self_.mark_weights(judged);
+        if (cross_) cross_->mark_weights(judged);
     }
 
 private:
@@ -224,7 +232,21 @@ inline void run_layers(const conventions& how, const std::vector<named_view>& in
         put(dx, x.batch, layout, b, gradient);
         if (memory) add(dmemory, memory->batch, layout, b_memory, of_memory);
     }
-    for (const layer_part& layer : layers) layer.mark_padding();
+    // Tokens that are padding are nobody's; of the gradients, what is padding to all layers, and to all batch elements that share a memory.
+    for (const layer_part& layer : layers) layer.mark_stages();
+    std::vector<std::size_t> used(memory ? element_count(memory->batch) : 0, 0);
+    for (std::size_t b = 0; b < batches; ++b) {
+        if (stacked) mark_padding(out, x.batch, layout, b, x.rows, layers.back().queries(b));
+        std::size_t tokens = 0;
+        for (const layer_part& layer : layers) {
+            tokens = std::max(tokens, layer.tokens_used(b));
+            if (!memory) continue;
+            std::size_t& most = used[source_slice(x.batch, memory->batch, b)];
+            most = std::max(most, layer.memory_used(b));
+        }
+        mark_padding(dx, x.batch, layout, b, x.rows, tokens);
+    }
+    for (std::size_t b = 0; b < used.size(); ++b) mark_padding(dmemory, memory->batch, layout, b, memory->rows, used[b]);
 }
 
 } // namespace attest::detail

@@ -38,6 +38,7 @@ public:
         with_heads.push_back(weights.n_heads);
         rules_.emplace(how, inputs, prefix, std::move(with_heads), n_q, n_k, self);
         score_.emplace(how, weights.d_k());
+        if (rules_->position_rule() == position_kind::rope) check_rotation(how, "a head of " + prefix + "w_q", *find(inputs, prefix + "w_q"), weights.d_k());
         if (rules_->position_rule() == position_kind::rope && how.causal == causal_alignment::bottom_right && n_q != n_k)
             throw usage_error("position=rope with causal=bottom-right needs as many queries as keys here (" + std::to_string(n_q) + " and " + std::to_string(n_k) +
                               "): use op=attention, on the rotated heads");
@@ -99,16 +100,20 @@ public:
         add_parameter(gradients_[6], dw.w_o, out_in);
         add_parameter(gradients_[7], dw.b_o, false);
     }
-    /// Rows that are padding are nobody's.
-    void mark_padding(stage* of, tensor_layout layout) const {
-        if (of == nullptr) return;
-        for (std::size_t b = 0; b < element_count(batch_); ++b) {
-            const std::size_t judged = rules_->queries(b * rules_->heads());
-            if (judged == n_q_) continue;
-            of->padding.resize(of->values.size());
-            for_slice(*of, batch_, layout, b, n_q_, of->shape.back(), [&](std::size_t at, std::size_t i, std::size_t) { of->padding[at] = i >= judged; });
-        }
+    /// Rows of queries that are padding are nobody's.
+    void mark_queries(stage* of, tensor_layout layout) const {
+        for (std::size_t b = 0; b < element_count(batch_); ++b) mark_padding(of, batch_, layout, b, n_q_, queries(b));
     }
+    /// The same of the weights; `judged(b)`: how many rows are judged at most.
+    template <class Judged> void mark_weights(const Judged& judged) const {
+        if (weights_stage_ == nullptr) return;
+        const std::vector<std::size_t> batch(weights_stage_->shape.begin(), weights_stage_->shape.end() - 2);
+        const std::size_t per_element = how_.weights_mean ? 1 : weights.n_heads;
+        for (std::size_t s = 0; s < element_count(batch); ++s)
+            mark_padding(weights_stage_, batch, tensor_layout::bhnd, s, n_q_, std::min(queries(s / per_element), judged(s / per_element)));
+    }
+    [[nodiscard]] std::size_t queries(std::size_t b) const { return rules_->queries(b * rules_->heads()); }
+    [[nodiscard]] std::size_t keys(std::size_t b) const { return rules_->keys(b * rules_->heads()); }
 
     tracked_heads weights;
 
@@ -121,9 +126,6 @@ private:
     stage* weights_stage_ = nullptr;
     stage* gradients_[8] = {};
 };
-
-// Tokens have no head dimension: bnhd is bhnd for them.
-[[nodiscard]] inline tensor_layout layout_of_tokens(const conventions& how) { return how.layout == tensor_layout::nbd ? tensor_layout::nbd : tensor_layout::bhnd; }
 
 // The memory of a case, or nothing; it must have the batch of x.
 [[nodiscard]] inline std::optional<matrix_stack> memory_of(const conventions& how, const std::vector<named_view>& inputs, const matrix_stack& x, const array_view& x_given) {
@@ -179,7 +181,18 @@ inline void run_multi_head(const conventions& how, const std::vector<named_view>
         });
         if (tell) tell(b + 1, batches);
     }
-    part.mark_padding(out, layout);
+    // Tokens that are padding are nobody's; where keys are those of a memory that several batch elements share, only what is padding to all.
+    part.mark_queries(out, layout);
+    part.mark_weights([&](std::size_t) { return x.rows; });
+    std::vector<std::size_t> used(memory ? element_count(memory->batch) : 0, 0);
+    for (std::size_t b = 0; b < batches; ++b) {
+        mark_padding(dx, x.batch, layout, b, x.rows, memory ? part.queries(b) : std::max(part.queries(b), part.keys(b)));
+        if (memory) {
+            std::size_t& most = used[source_slice(x.batch, memory->batch, b)];
+            most = std::max(most, part.keys(b));
+        }
+    }
+    for (std::size_t b = 0; b < used.size(); ++b) mark_padding(dmemory, memory->batch, layout, b, memory->rows, used[b]);
 }
 
 } // namespace attest::detail

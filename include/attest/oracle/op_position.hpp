@@ -18,9 +18,10 @@ inline void run_sinusoidal(const conventions& how, stage_list& stages) {
 }
 
 inline void run_learned_position(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages) {
+    const tensor_layout layout = layout_of_tokens(how);
     const array_view& x_given = required(inputs, how.op, "x");
     const array_view& table_given = required(inputs, how.op, "table");
-    const matrix_stack x = tokens_of("x", x_given, how.layout);
+    const matrix_stack x = tokens_of("x", x_given, layout);
     const matrix_stack table_stack = stack_of("table", table_given, tensor_layout::bhnd);
     if (!table_stack.batch.empty()) throw usage_error("table " + shape_text(table_given.shape) + " must have two dimensions");
     const tracked_matrix table = tracked_of(table_stack[0]);
@@ -32,12 +33,12 @@ inline void run_learned_position(const conventions& how, const std::vector<named
     stage* const dx = stages.begin("dx", x_given.shape);
     stage* const dtable = stages.begin("dtable", table_given.shape);
     std::optional<matrix_stack> dout;
-    if (dx != nullptr || dtable != nullptr) dout = tokens_of("dout", dout_of(inputs, how.op, x_given.shape), how.layout);
+    if (dx != nullptr || dtable != nullptr) dout = tokens_of("dout", dout_of(inputs, how.op, x_given.shape), layout);
     for (std::size_t s = 0; s < element_count(x.batch); ++s) {
-        if (out != nullptr) put(out, x.batch, how.layout, s, add_positions(tracked_of(x[s]), table, how.position_offset));
+        if (out != nullptr) put(out, x.batch, layout, s, add_positions(tracked_of(x[s]), table, how.position_offset));
         if (!dout) continue;
         const tracked_matrix dy = tracked_of((*dout)[s]);
-        put(dx, x.batch, how.layout, s, dy);
+        put(dx, x.batch, layout, s, dy);
         if (dtable != nullptr) // every sequence reads the same rows of the table
             for (std::size_t i = 0; i < x.rows; ++i)
                 for (std::size_t c = 0; c < x.columns; ++c) {
@@ -51,13 +52,7 @@ inline void run_rope(const conventions& how, const std::vector<named_view>& inpu
     const array_view& x_given = required(inputs, how.op, "x");
     const matrix_stack x = tokens_of("x", x_given, how.layout);
     const rope<tracked> by = rope_of(how);
-    const std::size_t dimensions = how.rope_dim.value_or(x.columns);
-    try {
-        rules::even_dimension::check<dynamic_axis>(dimensions);
-    } catch (const shape_error& error) {
-        throw usage_error("x " + shape_text(x_given.shape) + ": " + error.what());
-    }
-    if (dimensions > x.columns) throw usage_error("x " + shape_text(x_given.shape) + " has " + std::to_string(x.columns) + " components, but rope-dim is " + std::to_string(dimensions));
+    check_rotation(how, "x", x_given, x.columns);
     // positions: [n] for all, or [b, n], where b counts slices, or slices without heads.
     const array_view* const given_positions = find(inputs, "positions");
     const std::size_t slices = element_count(x.batch), heads = x.batch.empty() ? 1 : x.batch.back();

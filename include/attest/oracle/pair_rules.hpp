@@ -82,6 +82,9 @@ public:
     /// Rows of that slice that are no padding.
     [[nodiscard]] std::size_t queries(std::size_t slice) const { return queries_[slice / heads()]; }
 
+    /// Keys of that slice that are no padding.
+    [[nodiscard]] std::size_t keys(std::size_t slice) const { return keys_[slice / heads()]; }
+
     /// The mask of a slice (batch element and head).
     template <bool Sink> [[nodiscard]] pair_mask<Sink> mask(std::size_t slice) const {
         pair_mask<Sink> m;
@@ -171,6 +174,18 @@ private:
 /// RoPE as the conventions say.
 [[nodiscard]] inline rope<tracked> rope_of(const conventions& how) {
     return {how.rope_half ? rope_pairing::half : rope_pairing::interleaved, tracked_number("rope-base", how.rope_base.value_or("10000")), how.rope_dim.value_or(0)};
+}
+
+/// usage_error unless RoPE can rotate d components of this tensor.
+inline void check_rotation(const conventions& how, const std::string& name, const array_view& given, std::size_t d) {
+    const std::size_t dimensions = how.rope_dim.value_or(d);
+    const std::string who = name + " " + shape_text(given.shape) + " has " + std::to_string(d) + " components to rotate";
+    if (dimensions > d) throw usage_error(who + ", but rope-dim is " + std::to_string(dimensions));
+    try {
+        rules::even_dimension::check<dynamic_axis>(dimensions);
+    } catch (const shape_error& error) {
+        throw usage_error(who + ": " + error.what());
+    }
 }
 
 /// Rotates rows by their positions, or leaves them.

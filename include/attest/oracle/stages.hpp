@@ -98,6 +98,15 @@ template <class M> void add(stage* to, std::span<const std::size_t> batch, tenso
     if (to == nullptr) return;
     for_slice(*to, batch, layout, slice, m.length(0), m.length(1), [&](std::size_t at, std::size_t i, std::size_t c) { to->values[at] = to->values[at] + m(i, c); });
 }
+// Rows of a slice from `first` on are padding: nobody's.
+inline void mark_padding(stage* of, std::span<const std::size_t> batch, tensor_layout layout, std::size_t slice, std::size_t rows, std::size_t first) {
+    if (of == nullptr || first >= rows) return;
+    of->padding.resize(of->values.size());
+    for_slice(*of, batch, layout, slice, rows, of->shape.back(), [&](std::size_t at, std::size_t i, std::size_t) {
+        if (i >= first) of->padding[at] = true;
+    });
+}
+
 // Adds the gradient of a parameter to its stage, which lies in the parameter's own layout. An absent parameter has no stage.
 template <class M> void add_parameter(stage* to, const M& m, bool transposed) {
     if (to == nullptr) return;
@@ -118,6 +127,9 @@ inline stage* begin_gradient(stage_list& stages, const std::vector<named_view>& 
     if (given == nullptr && stages.wants(gradient_name(name))) throw usage_error("'" + gradient_name(name) + "' is given, but '" + name + "' is not");
     return given == nullptr ? nullptr : stages.begin(gradient_name(name), given->shape);
 }
+
+// Tokens have no head dimension: bnhd is bhnd for them.
+[[nodiscard]] inline tensor_layout layout_of_tokens(const conventions& how) { return how.layout == tensor_layout::nbd ? tensor_layout::nbd : tensor_layout::bhnd; }
 
 // x (or dout, memory, …) as a stack of matrices. A vector is one row.
 [[nodiscard]] inline matrix_stack tokens_of(std::string_view name, const array_view& a, tensor_layout layout) {

@@ -77,6 +77,12 @@ public:
         r.shape_ = shape::any;
         return r;
     }
+    /// NaN or an infinity that a formula declares for rows without a key: an answer, and not what some input made of it. It has no error.
+    [[nodiscard]] static tracked declared(const exact_number& x) {
+        tracked r(x);
+        r.roundings_ = 0;
+        return r;
+    }
     static tracked pi() { return tracked(exact_number::pi()); }
 
     [[nodiscard]] const exact_number& value() const noexcept { return value_; }
@@ -297,6 +303,6 @@ public:
     static constexpr int max_exponent = 0; // not a number that a library should take for its own
     static constexpr bool has_infinity = true;
     static constexpr bool has_quiet_NaN = true;
-    static attest::tracked infinity() { return attest::tracked(std::numeric_limits<attest::exact_number>::infinity()); }
-    static attest::tracked quiet_NaN() { return attest::tracked(std::numeric_limits<attest::exact_number>::quiet_NaN()); }
+    static attest::tracked infinity() { return attest::tracked::declared(std::numeric_limits<attest::exact_number>::infinity()); }
+    static attest::tracked quiet_NaN() { return attest::tracked::declared(std::numeric_limits<attest::exact_number>::quiet_NaN()); }
 };

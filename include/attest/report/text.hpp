@@ -32,6 +32,22 @@ template <class Range> std::string joined(const Range& parts, const char* separa
     return text;
 }
 
+// The same in lines of at most `width` bytes; those after the first are indented to a report's values.
+template <class Range> std::string wrapped(const Range& parts, const char* separator, std::size_t width = 140) {
+    const std::string indent(15, ' ');
+    std::string text, line;
+    for (const std::string& part : parts) {
+        if (!line.empty() && indent.size() + line.size() + part.size() + 2 > width) {
+            text += line + "\n" + indent;
+            line.clear();
+        }
+        line += part + separator;
+    }
+    text += line;
+    const std::size_t end = text.find_last_not_of(separator);
+    return end == std::string::npos ? "" : text.substr(0, end + 1);
+}
+
 inline void element_lines(std::string& to, const char* title, const worst_element& e, const std::string& arithmetic) {
     auto out = std::back_inserter(to);
     fmt::format_to(out, "    {} {}: {} ULP from the exact value", title, index_text(e.index), ulp_text(e.ulp));
@@ -127,8 +143,8 @@ inline std::string limit_line(const check_result& r) {
                         ranges::to<std::vector<std::string>>();
     const auto in_force = r.conventions | ranges::views::transform([](const auto& setting) { return setting.first + "=" + setting.second; }) |
                           ranges::to<std::vector<std::string>>();
-    fmt::format_to(out, "  inputs       {}\n", detail::joined(inputs, ", "));
-    fmt::format_to(out, "  conventions  {}\n", detail::joined(in_force, " "));
+    fmt::format_to(out, "  inputs       {}\n", detail::wrapped(inputs, ", "));
+    fmt::format_to(out, "  conventions  {}\n", detail::wrapped(in_force, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
     fmt::format_to(out, "  limit        {}\n", detail::limit_line(r));
     for (const std::string& warning : r.warnings) fmt::format_to(out, "  warning      {}\n", warning);
