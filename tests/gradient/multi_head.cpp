@@ -122,6 +122,18 @@ TEST_CASE("gradients of self-attention with shared keys and values, masks, dropo
                attention_how{.mask = keep_mask{holes} & dropout_mask{kept, dual<big>(2)}, .score = softcapped{scaled_by_dimension{}, dual<big>(2)}});
 }
 
+TEST_CASE("four heads over two key-value heads: each gets the gradients of its own two", "[gradient]") {
+    struct four : axis<4> {};
+    struct narrow : axis<1> {};
+    const auto x = derived::filled(tensor<big, n, d_model>{}, 81), dout = derived::filled(tensor<big, n, d_model>{}, 82);
+    const auto w = some_weights<multi_head_weights<big, d_model, four, d_k, narrow, n_heads>>(83);
+    auto dual_w = constants(w);
+    const auto dual_x = derived::constants(x);
+    const attention_how how{.mask = causal_top_left{}};
+    const auto gradient = multi_head_attention_vjp(x, w, how, dout);
+    check_weights(dual_w, gradient.dw, [&] { return derived::along(dout, multi_head_attention(dual_x, dual_w, how)); });
+}
+
 TEST_CASE("gradients go back through the rotation of queries and keys", "[gradient]") {
     for (const auto pairing : {rope_pairing::interleaved, rope_pairing::half}) {
         const rope_rotation<big> rotation{.how = {.pairing = pairing, .base = big(10)}, .offset = 2};

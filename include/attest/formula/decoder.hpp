@@ -51,10 +51,11 @@ template <class Sum, class Sublayer> struct decoder_stages {
 
 /// All stages of a decoder layer. Shapes: X n × d_model, memory m × d_memory → each n × d_model.
 /// Throws shape_error (or does not compile) where X or the memory does not fit the weights, or they each other.
-template <matrix_like X, matrix_like M, class W, class SelfHow, class CrossHow = attention_how<>>
+/// `visit(name, stage)` as in encoder_layer_stages; the further names are "cross_attn.out" and "norm3.out".
+template <matrix_like X, matrix_like M, class W, class SelfHow, class CrossHow = attention_how<>, class Visit = no_visit>
     requires requires(const W& w) { w.cross_attn; }
 [[nodiscard]] constexpr auto decoder_layer_stages(const X& x, const M& memory, const W& w, const block_options<scalar_of<X>>& options,
-                                                  const SelfHow& self_how, const CrossHow& cross_how = {}) {
+                                                  const SelfHow& self_how, const CrossHow& cross_how = {}, const Visit& visit = {}) {
     detail::check_tokens<axis_of<X, 1>>(x.length(1), w.self_attn.w_q);
     detail::check_tokens<axis_of<M, 1>>(memory.length(1), w.cross_attn.w_k);
     if constexpr (detail::streams_fit<X, M, W>) { // else the compiler has spoken
@@ -63,24 +64,36 @@ template <matrix_like X, matrix_like M, class W, class SelfHow, class CrossHow =
         decoder_stages<sum_type, sublayer_type> s{};
         if (options.norm == norm_position::post) {
             s.self_attn_out = multi_head_attention(x, w.self_attn, self_how);
+            visit("self_attn.out", s.self_attn_out);
             s.after_self = residual(x, s.self_attn_out);
             s.norm1_out = layer_norm(s.after_self, w.norm1, options.layer_norm);
+            visit("norm1.out", s.norm1_out);
             s.cross_attn_out = multi_head_attention(s.norm1_out, memory, w.cross_attn, cross_how);
+            visit("cross_attn.out", s.cross_attn_out);
             s.after_cross = residual(s.norm1_out, s.cross_attn_out);
             s.norm2_out = layer_norm(s.after_cross, w.norm2, options.layer_norm);
+            visit("norm2.out", s.norm2_out);
             s.ffn_out = feed_forward(s.norm2_out, w.ffn, options.activation);
+            visit("ffn.out", s.ffn_out);
             s.after_ffn = residual(s.norm2_out, s.ffn_out);
             s.norm3_out = layer_norm(s.after_ffn, w.norm3, options.layer_norm);
+            visit("norm3.out", s.norm3_out);
             s.out = s.norm3_out;
         } else {
             s.norm1_out = layer_norm(x, w.norm1, options.layer_norm);
+            visit("norm1.out", s.norm1_out);
             s.self_attn_out = multi_head_attention(s.norm1_out, w.self_attn, self_how);
+            visit("self_attn.out", s.self_attn_out);
             s.after_self = residual(x, s.self_attn_out);
             s.norm2_out = layer_norm(s.after_self, w.norm2, options.layer_norm);
+            visit("norm2.out", s.norm2_out);
             s.cross_attn_out = multi_head_attention(s.norm2_out, memory, w.cross_attn, cross_how);
+            visit("cross_attn.out", s.cross_attn_out);
             s.after_cross = residual(s.after_self, s.cross_attn_out);
             s.norm3_out = layer_norm(s.after_cross, w.norm3, options.layer_norm);
+            visit("norm3.out", s.norm3_out);
             s.ffn_out = feed_forward(s.norm3_out, w.ffn, options.activation);
+            visit("ffn.out", s.ffn_out);
             s.after_ffn = residual(s.after_cross, s.ffn_out);
             s.out = s.after_ffn;
         }

@@ -97,11 +97,19 @@ template <class Sum, class Sublayer> struct encoder_stages {
     Sum out;                ///< norm2_out, or after_ffn (pre)
 };
 
+/// Looks at no stage.
+struct no_visit {
+    template <class Stage> constexpr void operator()(const char*, Stage&) const noexcept {}
+};
+
 /// All stages of an encoder layer. Shapes: X n × d_model → each n × d_model (A112).
 /// Throws shape_error (or does not compile) where X does not fit the weights, or they each other.
-template <matrix_like X, class W, class How = attention_how<>>
+/// `visit(name, stage)` is called as soon as a stage is computed, in that order, and may replace it by what another implementation gave there: then the stages
+/// after it are computed from that. Names: "self_attn.out", "norm1.out", "ffn.out", "norm2.out".
+template <matrix_like X, class W, class How = attention_how<>, class Visit = no_visit>
     requires requires(const W& w) { w.self_attn; }
-[[nodiscard]] constexpr auto encoder_layer_stages(const X& x, const W& w, const block_options<scalar_of<X>>& options = {}, const How& how = {}) {
+[[nodiscard]] constexpr auto encoder_layer_stages(const X& x, const W& w, const block_options<scalar_of<X>>& options = {}, const How& how = {},
+                                                  const Visit& visit = {}) {
     detail::check_tokens<axis_of<X, 1>>(x.length(1), w.self_attn.w_q);
     if constexpr (detail::tokens_fit<X, W>) { // else the compiler has spoken
         using sum_type = tensor<scalar_of<X>, axis_of<X, 0>, joined<axis_of<X, 1>, typename W::model_axis>>;
@@ -109,18 +117,26 @@ template <matrix_like X, class W, class How = attention_how<>>
         encoder_stages<sum_type, sublayer_type> s{};
         if (options.norm == norm_position::post) {
             s.self_attn_out = multi_head_attention(x, w.self_attn, how);
+            visit("self_attn.out", s.self_attn_out);
             s.after_attention = residual(x, s.self_attn_out);
             s.norm1_out = layer_norm(s.after_attention, w.norm1, options.layer_norm);
+            visit("norm1.out", s.norm1_out);
             s.ffn_out = feed_forward(s.norm1_out, w.ffn, options.activation);
+            visit("ffn.out", s.ffn_out);
             s.after_ffn = residual(s.norm1_out, s.ffn_out);
             s.norm2_out = layer_norm(s.after_ffn, w.norm2, options.layer_norm);
+            visit("norm2.out", s.norm2_out);
             s.out = s.norm2_out;
         } else {
             s.norm1_out = layer_norm(x, w.norm1, options.layer_norm);
+            visit("norm1.out", s.norm1_out);
             s.self_attn_out = multi_head_attention(s.norm1_out, w.self_attn, how);
+            visit("self_attn.out", s.self_attn_out);
             s.after_attention = residual(x, s.self_attn_out);
             s.norm2_out = layer_norm(s.after_attention, w.norm2, options.layer_norm);
+            visit("norm2.out", s.norm2_out);
             s.ffn_out = feed_forward(s.norm2_out, w.ffn, options.activation);
+            visit("ffn.out", s.ffn_out);
             s.after_ffn = residual(s.after_attention, s.ffn_out);
             s.out = s.after_ffn;
         }

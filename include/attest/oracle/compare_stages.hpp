@@ -32,7 +32,8 @@ inline constexpr double greatest_visits = 2e10; // of operations, over all eleme
 }
 
 // The computation once more, on a tape. Empty where that would cost too much.
-[[nodiscard]] inline first_order_limits limits_to_first_order(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const staged& exact) {
+[[nodiscard]] inline first_order_limits limits_to_first_order(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const staged& exact,
+                                                       const std::vector<named_view>& given) {
     std::size_t grown = 0;
     for (const stage& s : exact.stages) grown += static_cast<std::size_t>(std::count_if(s.values.begin(), s.values.end(), has_grown));
     if (grown == 0) return {};
@@ -40,7 +41,7 @@ inline constexpr double greatest_visits = 2e10; // of operations, over all eleme
     staged again;
     try {
         const recording on(operations);
-        again = run_stages(how, inputs, wanted);
+        again = run_stages(how, inputs, wanted, {}, given);
         if (static_cast<double>(grown) * static_cast<double>(operations.size()) > greatest_visits) return {};
         for (const stage& s : again.stages)
             for (const tracked& x : s.values) (void)x.operation(); // ends its sum
@@ -102,13 +103,13 @@ inline void compare_stages(const conventions& how, const std::vector<named_view>
     std::vector<std::string> wanted;
     for (const output_judge& judge : judges) wanted.push_back(judge.name());
     stopwatch watch;
-    const staged exact = run_stages(how, inputs, wanted, tell);
+    const staged exact = run_stages(how, inputs, wanted, tell, candidates);
     for (const std::string& warning : exact.warnings)
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
     const bool finite = finite_inputs(how, inputs);
     result.seconds.evaluate += watch.lap();
     const bool any_derived = std::any_of(judges.begin(), judges.end(), [&](const output_judge& judge) { return limits_are_derived(find(candidates, judge.name())->type, how.arithmetic); });
-    const first_order_limits first_order = any_derived ? limits_to_first_order(how, inputs, wanted, exact) : first_order_limits();
+    const first_order_limits first_order = any_derived ? limits_to_first_order(how, inputs, wanted, exact, candidates) : first_order_limits();
     std::vector<output_judge> ordered;
     for (std::size_t number = 0; number < exact.stages.size(); ++number) {
         const stage& s = exact.stages[number];

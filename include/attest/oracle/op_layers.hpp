@@ -63,7 +63,15 @@ public:
     [[nodiscard]] const tracked_heads* cross_weights() const { return cross_ ? &cross_->weights : nullptr; }
 
     /// Begins the stages in the order of computation. `shape`: of x. `out`: the layer's own output has this name.
-    void begin(stage_list& stages, const std::vector<std::size_t>& shape, const std::string& out) {
+    /// `given`: results of another implementation, of which the finite ones of that shape are gone on from.
+    void begin(stage_list& stages, const std::vector<std::size_t>& shape, const std::string& out, const std::vector<named_view>& given) {
+        out_name_ = out;
+        for (const named_view& g : given) {
+            const bool mine = g.name == out || std::any_of(named_stages().begin(), named_stages().end(), [&](const named_stage& s) { return g.name == prefix_ + std::string(s.first); });
+            // Nothing goes on from the op's own output.
+            if (mine && g.name != "out")
+                if (g.value.shape == shape && is_float(g.value.type) && all_finite(g.value)) given_.emplace_back(g.name, stack_of(g.name, g.value, layout_of_tokens(how_)));
+        }
         const auto attention = [&](multi_head_part& part, const char* name, stage*& to) {
             part.begin_weights(stages, prefix_ + name + ".weights");
             to = stages.begin(prefix_ + name + ".out", shape);
@@ -92,32 +100,26 @@ public:
         if (norm3_) norm3_->begin(stages, inputs_, prefix_ + "norm3.");
     }
 
-    /// The layer's output for batch element b; writes its stages.
-    [[nodiscard]] tracked_matrix forward(std::size_t b, const tracked_matrix& x, const tracked_matrix* memory) const {
-        const tensor_layout layout = layout_of_tokens(how_);
-        const auto write = [&](stage* to, const tracked_matrix& m) { put(to, batch_, layout, b, m); };
+    /// The layer's output for batch element b. `recorded`: its stages are written, and each goes on from the stages before it as the case gives them; else
+    /// nothing is written, and the output is that of x alone.
+    [[nodiscard]] tracked_matrix forward(std::size_t b, const tracked_matrix& x, const tracked_matrix* memory, bool recorded) const {
+        const auto visit = [&](std::string_view name, tracked_matrix& value) {
+            if (recorded) put_and_go_on(b, name, value);
+        };
         if (decodes_) {
-            const auto s = decoder_layer_stages(x, *memory, decoder_weights(), options_, self_.how<false>(b), cross_->how<false>(b));
+            const auto s = decoder_layer_stages(x, *memory, decoder_weights(), options_, self_.how<false>(b), cross_->how<false>(b), visit);
+            if (!recorded) return s.out;
             self_.write_weights(b, how_.norm_pre ? s.norm1_out : x, how_.norm_pre ? s.norm1_out : x);
             cross_->write_weights(b, how_.norm_pre ? s.norm2_out : s.norm1_out, *memory);
-            write(self_out_, s.self_attn_out);
-            write(norm1_out_, s.norm1_out);
-            write(cross_out_, s.cross_attn_out);
-            write(norm2_out_, s.norm2_out);
-            write(ffn_out_, s.ffn_out);
-            write(norm3_out_, s.norm3_out);
-            write(out_, s.out);
-            return s.out;
+            return out_of(b, s.out);
         }
-        const auto s = encoder_layer_stages(x, encoder_weights(), options_, self_.how<false>(b));
+        const auto s = encoder_layer_stages(x, encoder_weights(), options_, self_.how<false>(b), visit);
+        if (!recorded) return s.out;
         self_.write_weights(b, how_.norm_pre ? s.norm1_out : x, how_.norm_pre ? s.norm1_out : x);
-        write(self_out_, s.self_attn_out);
-        write(norm1_out_, s.norm1_out);
-        write(ffn_out_, s.ffn_out);
-        write(norm2_out_, s.norm2_out);
-        write(out_, s.out);
-        return s.out;
+        return out_of(b, s.out);
     }
+    /// Whether the case gives results that later ones go on from.
+    [[nodiscard]] bool has_given() const { return !given_.empty(); }
     /// The gradient of x from that of the output; adds to dmemory, and to the parameters' stages.
     [[nodiscard]] tracked_matrix backward(std::size_t b, const tracked_matrix& x, const tracked_matrix* memory, const tracked_matrix& dout, tracked_matrix* dmemory) const {
         if (decodes_) {
@@ -151,6 +153,26 @@ public:
     }
 
 private:
+    // Writes a stage; if the case gives it, what comes after it starts from that.
+    void put_and_go_on(std::size_t b, std::string_view name, tracked_matrix& value) const {
+        const tensor_layout layout = layout_of_tokens(how_);
+        for (const auto& [of, to] : named_stages())
+            if (of == name) put(to, batch_, layout, b, value);
+        go_on(b, prefix_ + std::string(name), value);
+    }
+    [[nodiscard]] tracked_matrix out_of(std::size_t b, tracked_matrix value) const {
+        put(out_, batch_, layout_of_tokens(how_), b, value);
+        go_on(b, out_name_, value);
+        return value;
+    }
+    void go_on(std::size_t b, const std::string& name, tracked_matrix& value) const {
+        for (const auto& [of, stack] : given_)
+            if (of == name) value = tracked_of(stack[b]);
+    }
+    using named_stage = std::pair<std::string_view, stage*>;
+    [[nodiscard]] std::array<named_stage, 6> named_stages() const {
+        return {{{"self_attn.out", self_out_}, {"norm1.out", norm1_out_}, {"cross_attn.out", cross_out_}, {"norm2.out", norm2_out_}, {"ffn.out", ffn_out_}, {"norm3.out", norm3_out_}}};
+    }
     [[nodiscard]] tracked_encoder_layer encoder_weights() const { return {self_.weights, norm1_.weights, ffn_, norm2_.weights}; }
     [[nodiscard]] tracked_decoder_layer decoder_weights() const { return {self_.weights, norm1_.weights, cross_->weights, norm2_.weights, ffn_, norm3_->weights}; }
 
@@ -167,11 +189,14 @@ private:
     std::optional<norm_part> norm3_;
     tracked_feed_forward ffn_;
     std::optional<feed_forward_stages> dffn_;
+    std::string out_name_;
+    std::vector<std::pair<std::string, matrix_stack>> given_;
     stage *self_out_ = nullptr, *norm1_out_ = nullptr, *cross_out_ = nullptr, *norm2_out_ = nullptr, *ffn_out_ = nullptr, *norm3_out_ = nullptr, *out_ = nullptr;
 };
 
 /// encoder_layer, decoder_layer, encoder, decoder.
-inline void run_layers(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, std::vector<std::string>& warnings, const progress& tell) {
+inline void run_layers(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& given, stage_list& stages, std::vector<std::string>& warnings,
+                       const progress& tell) {
     const bool decodes = how.op.starts_with("decoder"), stacked = !how.op.ends_with("_layer");
     const tensor_layout layout = layout_of_tokens(how);
     const array_view& x_given = required(inputs, how.op, "x");
@@ -194,7 +219,7 @@ inline void run_layers(const conventions& how, const std::vector<named_view>& in
     }
     std::optional<norm_part> final_norm;
     if (stacked && any_begins_with(inputs, "norm.")) final_norm.emplace(inputs, "norm.", x.columns);
-    for (std::size_t l = 0; l < count; ++l) layers[l].begin(stages, x_given.shape, stacked ? "layers." + std::to_string(l) + ".out" : "out");
+    for (std::size_t l = 0; l < count; ++l) layers[l].begin(stages, x_given.shape, stacked ? "layers." + std::to_string(l) + ".out" : "out", given);
     stage* const out = stacked ? stages.begin("out", x_given.shape) : nullptr;
     const bool backward = stages.wants_any(is_gradient);
     stage* const dx = stages.begin("dx", x_given.shape);
@@ -211,12 +236,15 @@ inline void run_layers(const conventions& how, const std::vector<named_view>& in
     for (std::size_t b = 0; b < batches; ++b) {
         const std::size_t b_memory = memory ? source_slice(x.batch, memory->batch, b) : 0;
         const tracked_matrix from = memory ? tracked_of((*memory)[b_memory]) : tracked_matrix();
-        std::vector<tracked_matrix> borders = {tracked_of(x[b])};
+        tracked_matrix tokens = tracked_of(x[b]);
+        std::vector<tracked_matrix> borders = {tokens}; // of x alone, for the gradients
         for (const layer_part& layer : layers) {
-            borders.push_back(layer.forward(b, borders.back(), &from));
+            const bool goes_on_from_given = ranges::any_of(layers, &layer_part::has_given);
+            tokens = layer.forward(b, tokens, &from, true);
+            if (backward) borders.push_back(goes_on_from_given ? layer.forward(b, borders.back(), &from, false) : tokens);
             if (tell) tell(++done, steps);
         }
-        if (out != nullptr) put(out, x.batch, layout, b, final_norm ? layer_norm(borders.back(), final_norm->weights, options) : borders.back());
+        if (out != nullptr) put(out, x.batch, layout, b, final_norm ? layer_norm(tokens, final_norm->weights, options) : tokens);
         if (!backward) continue;
         tracked_matrix gradient = tracked_of((*dout)[b]);
         tracked_matrix of_memory = tracked_matrix::with_lengths(from.length(0), from.length(1));

@@ -15,17 +15,6 @@ struct staged {
     std::vector<std::string> warnings;
 };
 
-namespace detail {
-
-inline bool all_finite(const array_view& a) {
-    if (!is_float(a.type)) return true;
-    for (std::size_t e = 0, count = a.elements(); e < count; ++e)
-        if (const double x = decode(a, e); !(x - x == 0)) return false;
-    return true;
-}
-
-} // namespace detail
-
 /// Whether all inputs but masks are finite; −∞ in a mask, or in softmax's x, is a key that is hidden.
 [[nodiscard]] inline bool finite_inputs(const conventions& how, const std::vector<named_view>& inputs) {
     for (const named_view& input : inputs)
@@ -33,8 +22,10 @@ inline bool all_finite(const array_view& a) {
     return true;
 }
 
-/// Evaluates the wanted results of an op in `tracked`. Throws usage_error: an input is missing, shapes that do not fit, a result that the inputs do not give.
-[[nodiscard]] inline staged run_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const progress& tell = {}) {
+/// Evaluates the wanted results of an op in `tracked`. `given`: intermediate results of another implementation; in layers and stacks, each later result
+/// but gradients is then evaluated from those before it that are given and finite, so that it is judged by itself. Throws usage_error: an input is missing, shapes that do not fit, a result that the inputs do not give.
+[[nodiscard]] inline staged run_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const progress& tell = {},
+                                       const std::vector<named_view>& given = {}) {
     using namespace detail;
     stage_list stages(wanted);
     staged result;
@@ -52,7 +43,7 @@ inline bool all_finite(const array_view& a) {
         attention_stages attention(how, inputs, stages);
         attention.run(tell);
         result.warnings = attention.warnings();
-    } else run_layers(how, inputs, stages, result.warnings, tell);
+    } else run_layers(how, inputs, given, stages, result.warnings, tell);
     result.stages = std::move(stages.all());
     for (const std::string& name : wanted)
         if (std::none_of(result.stages.begin(), result.stages.end(), [&](const stage& s) { return s.name == name; }))

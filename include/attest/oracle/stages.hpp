@@ -148,6 +148,14 @@ inline stage* begin_gradient(stage_list& stages, const std::vector<named_view>& 
     return dout;
 }
 
+// Whether every element is a number; integers are.
+inline bool all_finite(const array_view& a) {
+    if (!is_float(a.type)) return true;
+    for (std::size_t e = 0, count = a.elements(); e < count; ++e)
+        if (const double x = decode(a, e); !(x - x == 0)) return false;
+    return true;
+}
+
 // Whether a stage's name is that of a gradient: its last part begins with d, and is no forward name.
 [[nodiscard]] inline bool is_gradient(std::string_view name) {
     const std::size_t dot = name.rfind('.');
