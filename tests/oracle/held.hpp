@@ -19,6 +19,17 @@ inline const attest::output_result& result_of(const attest::check_result& r, con
     return r.outputs.front();
 }
 
+/// What a refusal says: one line, with all of these parts.
+inline void said(const std::string& text, std::initializer_list<const char*> parts) {
+    INFO("said: " << text);
+    CHECK_FALSE(text.empty());
+    CHECK(text.find('\n') == std::string::npos);
+    for (const char* part : parts) {
+        INFO("expected: " << part);
+        CHECK(text.find(part) != std::string::npos);
+    }
+}
+
 /// Wrong, or good enough for a weaker arithmetic than the one in force.
 inline bool is_bad(attest::verdict v) { return v == attest::verdict::wrong || v == attest::verdict::inaccurate; }
 

@@ -180,7 +180,8 @@ TEST_CASE("what is added to all keys of a row alike changes nothing, and its gra
     const options o;
     question asked = asked_of(o, s);
     asked.inputs["mask"] = s.normal({2, 3, 1}, 2);
-    for (const long double x : values_of(asked, {"dmask"}).at("dmask").values) CHECK(std::fabs(x) < 1e-40L);
+    const auto values = values_of(asked, {"dmask"});
+    for (const long double x : values.at("dmask").values) CHECK(std::fabs(x) < 1e-40L);
     const members made = candidates_of(run<double>(asked, model_of(o)));
     hold_right(asked, made);
     members bad = only(made, {"dmask"});
@@ -569,15 +570,6 @@ TEST_CASE("attention refuses what does not fit, with the rule, the names and the
     source s(28);
     const options o;
     const sizes n{2, 4, 3, 5, 4, 2, 2, 2};
-    const auto said = [&](const std::string& text, std::initializer_list<const char*> parts) {
-        INFO("said: " << text);
-        CHECK_FALSE(text.empty());
-        CHECK(text.find('\n') == std::string::npos);
-        for (const char* part : parts) {
-            INFO("expected: " << part);
-            CHECK(text.find(part) != std::string::npos);
-        }
-    };
     const auto with = [&](const std::string& name, const member& m, const attest::settings& more = {{"softcap", "5"}}) {
         question asked = asked_of(o, s, n);
         asked.inputs[name] = m;

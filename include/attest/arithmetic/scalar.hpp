@@ -10,9 +10,11 @@
 /// | small integers | `S(3)`, exact | every formula |
 /// | exponential, root, logarithm | `attest::exp(a)`, `attest::sqrt(a)`, `attest::log(a)` | softmax; scaled scores; log-sum-exp |
 /// | the point that softmax shifts by | `attest::shift_point(a, b)` | softmax |
+/// | hyperbolic tangent, error function, sine, cosine, π | `attest::tanh(a)`, `attest::erf(a)`, `attest::sin(a)`, `attest::cos(a)`, `attest::pi<S>()` | additive score, soft cap, GELU, rotations |
+/// | ReLU and its slope | `attest::relu(a)`, `attest::step(a)` | feed-forward |
 ///
-/// A scalar joins by the operators and by friends that argument-dependent look-up finds: `attest_exp(a)`, `attest_sqrt(a)`, `attest_log(a)`,
-/// and, where it has no operator< that orders values, `attest_shift_point(a, b)`. The names are ours alone, so that no library's own `exp` is taken
+/// A scalar joins by the operators and by friends that argument-dependent look-up finds: `attest_exp(a)`, `attest_sqrt(a)`, `attest_log(a)`, `attest_tanh(a)`,
+/// `attest_erf(a)`, `attest_sin(a)`, `attest_cos(a)`, a static member `pi()`, `attest_relu(a)` and `attest_step(a)` where order does not decide, and, where it has no operator< that orders values, `attest_shift_point(a, b)`. The names are ours alone, so that no library's own `exp` is taken
 /// by accident. A scalar without `attest_exp` still serves every formula that needs none. No scalar converts to double by itself.
 #pragma once
 

@@ -142,6 +142,9 @@ template <mask A, mask B> struct both_masks {
         check_mask<Queries, Keys>(second, n_q, n_k);
     }
 };
-template <mask A, mask B> [[nodiscard]] constexpr both_masks<A, B> operator&(const A& a, const B& b) { return {a, b}; }
+template <mask A, mask B> [[nodiscard]] constexpr both_masks<A, B> operator&(const A& a, const B& b) {
+    static_assert(!(detail::has_sink<A> && detail::has_sink<B>), "two masks with an attention sink do not go together: a row has one sink");
+    return {a, b};
+}
 
 } // namespace attest
