@@ -34,7 +34,7 @@ struct eval_options {
     std::string type = "f64";
     bool type_given = false;
     int digits = 17;
-    std::vector<std::string> outputs = {"out"};
+    std::vector<std::string> outputs; // none: out, or the op's first where it has no out
 };
 int run_eval_command(const eval_options& options);
 

@@ -43,8 +43,13 @@ int run_eval_command(const eval_options& options) {
         if (options.type_given && !to_file) throw usage_error("--dtype is the format in a file: say -o FILE.npz or FILE.safetensors as well");
         const std::string ending = std::filesystem::path(options.output).extension().string();
         if (ending == ".npy") throw usage_error("-o " + options.output + ": outputs are written to FILE.npz or FILE.safetensors");
+        std::vector<std::string> wanted = options.outputs;
+        if (wanted.empty()) {
+            const op_info& op = find_op(detail::last_of(loaded.asked.given, "op"));
+            wanted.emplace_back(is_output(op, "out") ? "out" : op.outputs.front().name);
+        }
         progress_line line(options.file);
-        const auto results = run_evaluate(loaded.asked, options.outputs, type, to_file ? 0 : options.digits, line.teller());
+        const auto results = run_evaluate(loaded.asked, wanted, type, to_file ? 0 : options.digits, line.teller());
         line.clear();
         archive written;
         program::status status = passed;

@@ -65,7 +65,7 @@ settings without_overridden(const settings& given) {
 
 loaded_case load_case(const std::filesystem::path& path, const std::filesystem::path& candidate, const case_options& options) {
     loaded_case loaded;
-    loaded.file = load_archive(path);
+    if (!path.empty()) loaded.file = load_archive(path); // else the op has no inputs
     const settings own = own_settings(loaded.file, path.string());
     std::vector<std::string> bf16 = options.bf16, bf16_of_candidate;
     if (!candidate.empty()) {

@@ -71,7 +71,7 @@ int run(int argc, char** argv) {
     CLI::App& eval = *app.add_subcommand("eval", "the exact values, each rounded once");
     eval_options eval_to;
     case_arguments eval_about;
-    eval.add_option("CASE", eval_to.file, "a .npz or .safetensors file, or a folder of .npy files")->required();
+    eval.add_option("CASE", eval_to.file, "a .npz or .safetensors file, or a folder of .npy files; none for an op without inputs (sinusoidal)");
     eval_about.add_to(eval);
     eval.add_option("-o,--output", eval_to.output, "write a .npz or .safetensors instead of text");
     eval.add_option("--dtype", eval_to.type, "f64, f32, bf16 or f16: the format in the file");

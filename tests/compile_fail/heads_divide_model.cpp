@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// 512 components for 7 heads.
+// 512 components for 7 heads. (B023, E044)
 // EXPECT: the number of heads H must divide d_model: each head has d_k = d_model / H components
 // EXPECT: 512
 // EXPECT: 7

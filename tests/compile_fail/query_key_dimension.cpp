@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Q Kᵀ with queries of 64 components and keys of 32.
+// Q Kᵀ with queries of 64 components and keys of 32. (A008)
 // EXPECT: the keys K must have as many components as the queries Q: both have dimension d_k, and a score is the dot product q_i . k_j
 // EXPECT-GNU: (64 == 32)
 // EXPECT-Clang: 64 == 32

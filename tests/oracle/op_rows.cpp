@@ -99,11 +99,11 @@ TEST_CASE("relu and gelu of NaN, infinity, a number and nothing", "[oracle]") {
     CHECK_FALSE(attest::passes(judged("relu", {{2}, {quiet, -1}}, {{2}, {0, 0}})));
     CHECK_FALSE(attest::passes(judged("gelu", {{2}, {infinity, -1}}, {{2}, {0, 0}})));
     for (const char* form : {"erf", "tanh", "sigmoid"})
-        for (const double x : {infinity, -infinity, quiet, 1e300, -1e300, 1e-320}) {
+        for (const double x : {infinity, -infinity, quiet, 1e300, -1e300, 1e-320, 50.0, -50.0}) {
             const question asked{{{"op", "gelu"}, {"gelu", form}}, {{"x", {{1}, {x}}}, {"dout", {{1}, {1}}}}};
             INFO(form << " of " << x);
             CHECK_NOTHROW(checked(asked, {{"out", {{1}, {x > 0 ? x : 0}}}, {"dx", {{1}, {x > 0 ? 1.0 : 0.0}}}}));
-            if (x - x == 0 && std::fabs(x) > 1) CHECK(attest::passes(checked(asked, {{"out", {{1}, {x > 0 ? x : 0}}}, {"dx", {{1}, {x > 0 ? 1.0 : 0.0}}}}).verdict));
+            if (std::fabs(x) == 50) hold_right(asked, candidates_of(run<double>(asked, element_wise(std::string("gelu-") + form))));
         }
     said(refusal_of({{{"op", "relu"}}, {{"x", {{0, 3}, {}}}}}, {{"out", {{0, 3}, {}}}}), {"nothing to compare"});
     said(refusal_of({{{"op", "relu"}}, {{"x", {{2}, {1, 2}}}}}, {{"out", {{3}, {1, 2, 3}}}}), {"out [3]", "expected [2]"});
@@ -171,7 +171,7 @@ TEST_CASE("constant rows, one component, none", "[oracle]") {
         o.eps_in_std = in_std;
         question one{norm_settings(o, false), {{"x", {{2, 1}, {3, -4}}}, {"gamma", {{1}, {2}}}, {"beta", {{1}, {7}}}, {"dout", {{2, 1}, {1, 2}}}}};
         CHECK(attest::passes(checked(one, {{"out", {{2, 1}, {7, 7}}}, {"dbeta", {{1}, {3}}}}).verdict));
-        CHECK(checked(one, {{"out", {{2, 1}, {7, 7.5}}}}).verdict == attest::verdict::wrong);
+        CHECK(is_bad(checked(one, {{"out", {{2, 1}, {7, 7.5}}}}).verdict));
         question constant{norm_settings(o, false), {{"x", {{2, 3}, {0.1, 0.1, 0.1, 1, 2, 4}}}, {"dout", {{2, 3}, {1, 2, 3, 4, 5, 6}}}}};
         const auto right = run<double>(constant, norm_of_rows(o, false));
         members made = candidates_of(right);
@@ -214,7 +214,6 @@ TEST_CASE("norms refuse what does not fit", "[oracle]") {
     said(with("gamma", s.normal({0})), {rules::norm_weight_for_each_component::sentence, "gamma [0]"});
     said(with("beta", s.normal({4}), "out", "rms_norm"), {"beta", "RMSNorm"});
     said(with("dout", s.normal({4}), "dx"), {rules::gradient_has_shape_of_output::sentence, "dout [4]", "out [2, 4]"});
-    said(refusal_of(asked, {{"dbeta", s.normal({4})}}), {"dbeta", "beta"});
     said(refusal_of(asked, {{"dgamma", s.normal({3})}}), {"dgamma [3]", "expected [4]"});
 }
 
@@ -263,7 +262,7 @@ TEST_CASE("feed_forward refuses what does not fit", "[oracle]") {
         other.inputs[name] = m;
         return refusal_of(other, {{wanted, s.normal({2, 3})}});
     };
-    said(with("w_1", s.normal({4, 5})), {rules::weight_row_for_each_input::sentence, "w_1 [4, 5]"});
+    said(with("w_1", s.normal({4, 5})), {rules::weight_row_for_each_input::sentence, "x [2, 3]", "w_1 [4, 5]"});
     said(with("x", s.normal({2, 4})), {rules::weight_row_for_each_input::sentence, "x [2, 4]", "w_1 [3, 5]"});
     said(with("w_2", s.normal({4, 3})), {rules::weight_row_for_each_input::sentence, "w_2 [4, 3]", "[5, 3]"});
     said(with("w_2", s.normal({5, 4})), {rules::residual_keeps_shape::sentence, "w_2 [5, 4]", "[5, 3]"});
@@ -310,8 +309,8 @@ TEST_CASE("the gradient of softmax along any axis", "[oracle]") {
         const auto right = run<long double>(asked, model);
         auto only_dx = right;
         only_dx.tensors.erase("out");
-        hold_values(asked, only_dx);
         const members made = candidates_of(run<double>(asked, model));
+        hold_values(asked, only_dx, made);
         hold_right(asked, made);
         hold_wrong(asked, made, right);
         // dout ⊙ a alone: the sum over the row left out.

@@ -43,8 +43,10 @@ public:
             check_rule<rules::additive_hidden_dimension>("w1", *given_1, w1.length(0), "b", given_b, additive_.b.length(0));
         }
     }
-    /// A scaled dot product of known d_k, with the declared scale and cap: what multi-head attention uses.
-    any_score(const conventions& how, std::size_t d_k) : scale_{how.scale ? tracked_number("scale", *how.scale) : scaled_dot_product<tracked>::of_dimension(d_k).scale} {
+    /// A dot product of known d_k, with the declared scale and cap: what multi-head attention uses.
+    any_score(const conventions& how, std::size_t d_k) : kind_{how.score} {
+        if (how.scale) scale_ = tracked_number("scale", *how.scale);
+        else if (kind_ == score_kind::scaled) scale_ = scaled_dot_product<tracked>::of_dimension(d_k).scale;
         if (how.softcap) cap_ = tracked_number("softcap", *how.softcap);
     }
 

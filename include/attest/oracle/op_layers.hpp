@@ -23,10 +23,7 @@ struct norm_part {
     tracked_norm weights;
     stage *gamma = nullptr, *beta = nullptr;
     norm_part(const std::vector<named_view>& inputs, const std::string& prefix, std::size_t d) {
-        load(weights, inputs, prefix);
-        for (const auto& [name, length] : {std::pair{"gamma", weights.gamma.length(0)}, std::pair{"beta", weights.beta.length(0)}})
-            if (length != 0 && length != d)
-                throw usage_error(prefix + name + " " + shape_text(find(inputs, prefix + name)->shape) + ": " + shape_error(rules::norm_weight_for_each_component::sentence, d, length).what());
+        load(weights, inputs, prefix, {}, d);
     }
     void begin(stage_list& stages, const std::vector<named_view>& inputs, const std::string& prefix) {
         gamma = begin_gradient(stages, inputs, prefix + "gamma");
@@ -52,15 +49,12 @@ public:
         if (self_.rules().has_sink() || (cross_ && cross_->rules().has_sink()))
             throw usage_error(prefix_ + "self_attn.sink or cross_attn.sink: layers do not take sinks in this version; check the attention alone, op=multi_head_attention");
         load(ffn_, inputs, prefix_ + "ffn.", weights_lie(how));
-        check_rule<rules::weight_row_for_each_input>("x", array_view{dtype::f64, {n, d}}, d, prefix_ + "ffn.w_1", *find(inputs, prefix_ + "ffn.w_1"), ffn_.w_1.length(0));
     }
     [[nodiscard]] std::vector<std::string> warnings() const {
         auto all = self_.rules().warnings();
         if (cross_) all.insert(all.end(), cross_->rules().warnings().begin(), cross_->rules().warnings().end());
         return all;
     }
-    [[nodiscard]] const tracked_heads& self_weights() const { return self_.weights; }
-    [[nodiscard]] const tracked_heads* cross_weights() const { return cross_ ? &cross_->weights : nullptr; }
 
     /// Begins the stages in the order of computation. `shape`: of x. `out`: the layer's own output has this name.
     /// `given`: results of another implementation, of which the finite ones of that shape are gone on from.
@@ -207,14 +201,12 @@ inline void run_layers(const conventions& how, const std::vector<named_view>& in
     if (count == 0) throw usage_error(how.op + " needs layers: tensors named layers.0.self_attn.w_q and so on");
     std::deque<layer_part> layers;
     for (std::size_t l = 0; l < count; ++l) {
-        layer_part& layer = layers.emplace_back(how, inputs, stacked ? "layers." + std::to_string(l) + "." : "", x.batch, x.rows, m, x.columns, decodes);
         const std::string prefix = stacked ? "layers." + std::to_string(l) + "." : "";
-        check_tokens_enter("x", x_given, x.columns, prefix + "self_attn.w_q", inputs, layer.self_weights().w_q.length(0));
-        check_tokens_enter("x", x_given, x.columns, prefix + "self_attn.w_k", inputs, layer.self_weights().w_k.length(0));
-        if (decodes) {
-            check_tokens_enter("x", x_given, x.columns, prefix + "cross_attn.w_q", inputs, layer.cross_weights()->w_q.length(0));
-            check_tokens_enter("memory", *find(inputs, "memory"), memory->columns, prefix + "cross_attn.w_k", inputs, layer.cross_weights()->w_k.length(0));
-        }
+        for (const char* name : {"self_attn.w_q", "self_attn.w_k", "self_attn.w_v", "cross_attn.w_q", "ffn.w_1"})
+            check_tokens_enter(how, "x", x_given, x.columns, prefix + name, inputs);
+        if (decodes)
+            for (const char* name : {"cross_attn.w_k", "cross_attn.w_v"}) check_tokens_enter(how, "memory", *find(inputs, "memory"), memory->columns, prefix + name, inputs);
+        layer_part& layer = layers.emplace_back(how, inputs, prefix, x.batch, x.rows, m, x.columns, decodes);
         for (std::string& warning : layer.warnings()) warnings.push_back(std::move(warning));
     }
     std::optional<norm_part> final_norm;

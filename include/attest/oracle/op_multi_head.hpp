@@ -37,6 +37,8 @@ public:
         std::vector<std::size_t> with_heads = batch_;
         with_heads.push_back(weights.n_heads);
         rules_.emplace(how, inputs, prefix, std::move(with_heads), n_q, n_k, self);
+        if (weights.d_k() == 0 && how.score == score_kind::scaled && !how.scale)
+            throw usage_error(prefix + "w_q " + shape_text(find(inputs, prefix + "w_q")->shape) + ": with d_k = 0 the scale 1/sqrt(d_k) is undefined");
         score_.emplace(how, weights.d_k());
         if (rules_->position_rule() == position_kind::rope) check_rotation(how, "a head of " + prefix + "w_q", *find(inputs, prefix + "w_q"), weights.d_k());
         if (rules_->position_rule() == position_kind::rope && how.causal == causal_alignment::bottom_right && n_q != n_k)
@@ -137,20 +139,15 @@ private:
     return memory;
 }
 
-// Tokens that enter a projection.
-inline void check_tokens_enter(std::string_view name, const array_view& x, std::size_t d, const std::string& weight, const std::vector<named_view>& inputs, std::size_t rows) {
-    check_rule<rules::weight_row_for_each_input>(name, x, d, weight, *find(inputs, weight), rows);
-}
-
 inline void run_multi_head(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, std::vector<std::string>& warnings, const progress& tell) {
     const tensor_layout layout = layout_of_tokens(how);
     const array_view& x_given = required(inputs, how.op, "x");
     const matrix_stack x = tokens_of("x", x_given, layout);
     const std::optional<matrix_stack> memory = memory_of(how, inputs, x, x_given);
     const matrix_stack& keys = memory ? *memory : x;
+    check_tokens_enter(how, "x", x_given, x.columns, "w_q", inputs);
+    for (const char* name : {"w_k", "w_v"}) check_tokens_enter(how, memory ? "memory" : "x", memory ? *find(inputs, "memory") : x_given, keys.columns, name, inputs);
     multi_head_part part(how, inputs, "", x.batch, x.rows, keys.rows, true);
-    check_tokens_enter("x", x_given, x.columns, "w_q", inputs, part.weights.w_q.length(0));
-    check_tokens_enter(memory ? "memory" : "x", memory ? *find(inputs, "memory") : x_given, keys.columns, "w_k", inputs, part.weights.w_k.length(0));
     warnings = part.rules().warnings();
     std::vector<std::size_t> shape = x.batch;
     shape.insert(shape.end(), {x.rows, part.weights.w_o.length(1)});

@@ -65,7 +65,7 @@ inline void run_rope(const conventions& how, const std::vector<named_view>& inpu
         if (per_batch) slices_per_row = slices / shape[0];
     }
     const auto position = [&](std::size_t s, std::size_t i) {
-        return given_positions != nullptr ? tracked(decode(*given_positions, s / std::max<std::size_t>(slices_per_row, 1) * x.rows + i)) : tracked(static_cast<double>(how.position_offset + i));
+        return given_positions != nullptr ? tracked(rotation_position("positions", decode(*given_positions, s / std::max<std::size_t>(slices_per_row, 1) * x.rows + i))) : tracked(static_cast<double>(how.position_offset + i));
     };
     stage* const out = stages.begin("out", x_given.shape);
     stage* const dx = stages.begin("dx", x_given.shape);

@@ -127,9 +127,9 @@ struct feed_forward_stages {
 inline void run_feed_forward(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, const progress& tell) {
     const array_view& x_given = required(inputs, how.op, "x");
     const tracked_matrix x = rows_of("x", x_given);
+    check_tokens_enter(how, "x", x_given, x.length(1), "w_1", inputs);
     tracked_feed_forward w;
     load(w, inputs, "", weights_lie(how));
-    check_rule<rules::weight_row_for_each_input>("x", x_given, x.length(1), "w_1", *find(inputs, "w_1"), w.w_1.length(0));
     std::vector<std::size_t> shape = x_given.shape;
     shape.back() = w.w_2.length(1);
     stage* const out = stages.begin("out", shape);

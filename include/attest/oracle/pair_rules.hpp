@@ -45,6 +45,12 @@ template <bool Sink> struct pair_mask {
     }
 };
 
+/// A position that RoPE may turn by: usage_error unless it is a number up to 2^53.
+[[nodiscard]] inline double rotation_position(const std::string& name, double position) {
+    if (!(absolute(position) <= 0x1p53)) throw usage_error(name + " holds " + std::to_string(position) + "; expected numbers up to 2^53");
+    return position;
+}
+
 /// The rules of all slices, read once from a case. `prefix`: "", "self_attn." or "cross_attn.". `batch`: that of the scores, head last.
 class pair_rules {
 public:
@@ -155,7 +161,7 @@ private:
             throw usage_error(prefix + "positions " + shape_text(given->shape) + " must be [n] or [b, n]: [" + std::to_string(n) + "] or [" + std::to_string(batches) + ", " + std::to_string(n) + "]");
         for (std::size_t e = 0; e < given->elements(); ++e) {
             if (e % n == 0) positions_.emplace_back();
-            positions_.back().push_back(decode(*given, e));
+            positions_.back().push_back(rotation_position(prefix + "positions", decode(*given, e)));
         }
     }
 
@@ -173,7 +179,9 @@ private:
 
 /// RoPE as the conventions say.
 [[nodiscard]] inline rope<tracked> rope_of(const conventions& how) {
-    return {how.rope_half ? rope_pairing::half : rope_pairing::interleaved, tracked_number("rope-base", how.rope_base.value_or("10000")), how.rope_dim.value_or(0)};
+    const tracked base = tracked_number("rope-base", how.rope_base.value_or("10000"));
+    if (base < tracked(0x1p-40)) throw usage_error("'rope-base' must be at least 2^-40, not '" + *how.rope_base + "'"); // angles are a position divided by it, at most
+    return {how.rope_half ? rope_pairing::half : rope_pairing::interleaved, base, how.rope_dim.value_or(0)};
 }
 
 /// usage_error unless RoPE can rotate d components of this tensor.

@@ -131,6 +131,15 @@ inline stage* begin_gradient(stage_list& stages, const std::vector<named_view>& 
 // Tokens have no head dimension: bnhd is bhnd for them.
 [[nodiscard]] inline tensor_layout layout_of_tokens(const conventions& how) { return how.layout == tensor_layout::nbd ? tensor_layout::nbd : tensor_layout::bhnd; }
 
+// Rows of d components that enter a projection: its weights, if they are a matrix at all, must fit. (Before the weights are held against each other, so that
+// the first that does not fit is to blame.)
+inline void check_tokens_enter(const conventions& how, std::string_view name, const array_view& x, std::size_t d, const std::string& weight, const std::vector<named_view>& inputs) {
+    const array_view* const w = find(inputs, weight);
+    if (w == nullptr || w->shape.size() != 2) return;
+    if (how.weight_out_in) check_rule<rules::weight_column_for_each_input>(name, x, d, weight, *w, w->shape[1]);
+    else check_rule<rules::weight_row_for_each_input>(name, x, d, weight, *w, w->shape[0]);
+}
+
 // x (or dout, memory, …) as a stack of matrices. A vector is one row.
 [[nodiscard]] inline matrix_stack tokens_of(std::string_view name, const array_view& a, tensor_layout layout) {
     if (a.shape.size() != 1) return stack_of(name, a, layout);
