@@ -303,7 +303,7 @@ TEST_CASE("a sink takes part of every row", "[oracle]") {
 TEST_CASE("ALiBi with given and with the paper's slopes", "[oracle]") {
     source s(20);
     for (const char* causal : {"none", "top-left", "bottom-right"})
-        for (const std::size_t heads : {1, 2, 6}) {
+        for (const std::size_t heads : lengths{1, 2, 6}) {
             options o;
             o.causal = causal;
             o.position = "alibi";
@@ -430,7 +430,7 @@ TEST_CASE("layouts", "[oracle]") {
             hold_attention(o, asked);
         }
     // Rank 2 is one head, rank 3 a batch of heads.
-    for (const std::size_t left_out : {1, 2}) {
+    for (const std::size_t left_out : lengths{1, 2}) {
         question asked = asked_of(o, s, {1, left_out == 2 ? std::size_t{1} : 3, 2, 4, 2, 3});
         asked.unit_dimensions = left_out;
         hold(asked, [o](const auto& in) {

@@ -244,7 +244,7 @@ TEST_CASE("wrong gradients of layers fail", "[oracle]") {
 TEST_CASE("padding in layers and stacks", "[oracle]") {
     source s(77);
     for (const bool pre : {false, true})
-        for (const std::size_t stack : {0, 2}) {
+        for (const std::size_t stack : lengths{0, 2}) {
             const options o = two_heads(pre);
             question asked = asked_layers(s, o, {2, 3, 2}, stack), written = asked;
             INFO((pre ? "pre, " : "post, ") << stack << " layers");

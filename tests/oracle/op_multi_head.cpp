@@ -38,7 +38,7 @@ TEST_CASE("multi-head self-attention, with and without biases, in both layouts o
 
 TEST_CASE("cross-attention to a memory of its own length, dimension and batch", "[oracle]") {
     source s(52);
-    for (const std::size_t b_memory : {2, 1})
+    for (const std::size_t b_memory : lengths{2, 1})
         for (const char* causal : {"none", "top-left", "bottom-right"}) {
             options o = two_heads();
             o.causal = causal;
@@ -51,7 +51,7 @@ TEST_CASE("fewer key-value heads", "[oracle]") {
     source s(53);
     options o;
     o.heads = 4;
-    for (const std::size_t kv : {1, 2, 4}) {
+    for (const std::size_t kv : lengths{1, 2, 4}) {
         o.kv_heads = kv;
         hold(asked_heads(s, o, {1, 2, 0, 4, 2, 2}), heads_model(o));
     }
@@ -133,7 +133,7 @@ TEST_CASE("all options of attention inside of heads", "[oracle]") {
 TEST_CASE("padding of sequences in multi-head attention", "[oracle]") {
     source s(56);
     for (const bool mean : {false, true})
-        for (const std::size_t memory : {0, 4}) {
+        for (const std::size_t memory : lengths{0, 4}) {
             options o = two_heads();
             o.mean_weights = mean;
             INFO((mean ? "mean weights, " : "weights per head, ") << "memory " << memory);
@@ -164,7 +164,7 @@ TEST_CASE("layouts of tokens", "[oracle]") {
     source s(57);
     const options o = two_heads();
     for (const char* layout : {"bnhd", "nbd"})
-        for (const std::size_t memory : {0, 4}) {
+        for (const std::size_t memory : lengths{0, 4}) {
             question asked = asked_heads(s, o, {2, 3, memory});
             asked.layout = layout;
             INFO(layout << ", memory " << memory);

@@ -49,8 +49,8 @@ template <class T> member sinusoidal_table(std::size_t n, std::size_t d) {
 } // namespace
 
 TEST_CASE("sinusoidal, also of odd dimensions", "[oracle]") {
-    for (const std::size_t d : {1, 2, 5, 8})
-        for (const std::size_t n : {1, 40}) {
+    for (const std::size_t d : lengths{1, 2, 5, 8})
+        for (const std::size_t n : lengths{1, 40}) {
             const question asked{{{"op", "sinusoidal"}, {"length", std::to_string(n)}, {"d-model", std::to_string(d)}}, {}};
             INFO(n << " positions, " << d << " components");
             const auto values = values_of(asked, {"out"});
@@ -86,7 +86,7 @@ TEST_CASE("sinusoidal, also of odd dimensions", "[oracle]") {
 
 TEST_CASE("learned positions with an offset", "[oracle]") {
     source s(41);
-    for (const std::size_t offset : {0, 2})
+    for (const std::size_t offset : lengths{0, 2})
         for (const char* layout : {"bhnd", "bnhd", "nbd"})
             for (const lengths& shape : {lengths{2, 3, 4}, lengths{3, 4}}) {
                 question asked{{{"op", "learned_position"}, {"position-offset", std::to_string(offset)}}, {{"x", s.normal(shape)}, {"table", s.normal({6, 4})}, {"dout", s.normal(shape)}}};
@@ -117,7 +117,7 @@ TEST_CASE("learned positions with an offset", "[oracle]") {
 TEST_CASE("RoPE in both pairings, partial, at any positions", "[oracle]") {
     source s(42);
     for (const bool half : {false, true})
-        for (const std::size_t rotated : {0, 4})
+        for (const std::size_t rotated : lengths{0, 4})
             for (const char* layout : {"bhnd", "bnhd", "nbd"}) {
                 options o;
                 o.half = half;

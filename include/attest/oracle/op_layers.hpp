@@ -60,8 +60,9 @@ public:
     /// `given`: results of another implementation, of which the finite ones of that shape are gone on from.
     void begin(stage_list& stages, const std::vector<std::size_t>& shape, const std::string& out, const std::vector<named_view>& given) {
         out_name_ = out;
+        const auto own = named_stages();
         for (const named_view& g : given) {
-            const bool mine = g.name == out || std::any_of(named_stages().begin(), named_stages().end(), [&](const named_stage& s) { return g.name == prefix_ + std::string(s.first); });
+            const bool mine = g.name == out || std::any_of(own.begin(), own.end(), [&](const named_stage& s) { return g.name == prefix_ + std::string(s.first); });
             // Nothing goes on from the op's own output.
             if (mine && g.name != "out")
                 if (g.value.shape == shape && is_float(g.value.type) && all_finite(g.value)) given_.emplace_back(g.name, stack_of(g.name, g.value, layout_of_tokens(how_)));
