@@ -69,7 +69,7 @@ TEST_CASE("check refuses in one line what it cannot answer", "[oracle]") {
         return refusal([&] { (void)check(given, inputs, candidates); });
     };
     const settings attention{{"op", "attention"}};
-    CHECK(said({}, c.inputs(), {{"out", out}}) == "no op is given; ops: attention, softmax");
+    CHECK(said({}, c.inputs(), {{"out", out}}) == "no op is given; see `attest list` for the ops");
     CHECK(said({{"op", "banana"}}, c.inputs(), {{"out", out}}).find("there is no op 'banana'; there are score, softmax, attention, ") == 0);
     CHECK(said({{"op", "attention"}, {"casual", "none"}}, c.inputs(), {{"out", out}}).find("there is no convention 'casual'") == 0);
     CHECK(said({{"op", "attention"}, {"causal", "left"}}, c.inputs(), {{"out", out}}).find("the convention 'causal' has no value 'left'") == 0);

@@ -69,6 +69,17 @@ public:
         if (!a.is_finite()) return a.is_nan() ? a : real(a.is_negative() ? -1 : 1);
         return odd<real<Digits + 20>>(a, [](const auto& x) { return detail::erf_of_real<real<Digits + 20>>(x); });
     }
+    /// 1 + erf a, which keeps its digits for a << 0: relative error (2a² + 64) · 2^−bits (estimated).
+    friend real attest_one_plus_erf(const real& a) {
+        if (!(a < real(-3)) || !a.is_finite()) return real(1) + attest_erf(a);
+        return real(detail::erfc_of_real<real>(number(-a.value_)));
+    }
+    /// 1 + tanh a = 2e^2a/(1 + e^2a), which keeps its digits for a << 0.
+    friend real attest_one_plus_tanh(const real& a) {
+        if (!(a < real(-3)) || !a.is_finite()) return real(1) + attest_tanh(a);
+        const real e = attest_exp(a + a);
+        return (e + e) / (real(1) + e);
+    }
     /// NaN for infinities. Throws std::domain_error for |a| >= 2^100 (1.2 · 10^30).
     friend real attest_sin(const real& a) {
         if (!a.is_finite()) return std::numeric_limits<real>::quiet_NaN();

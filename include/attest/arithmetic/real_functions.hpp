@@ -113,4 +113,16 @@ typename R::number erf_of_real(const typename R::number& x) {
     return 2 * x / root_pi * attest_exp(R(number(-square))).value() * sum;
 }
 
+// erfc x = 1 − erf x for finite x >= 3, where the difference would cancel: e^−x²/√π divided by the continued fraction x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …))
+// (DLMF 7.9.1), from the depth on at which R's digits have settled (some D²/x² steps; measured against the series with more digits).
+template <class R>
+typename R::number erfc_of_real(const typename R::number& x) {
+    using number = typename R::number;
+    const double digits = R::bits / 3.32, near = x.template convert_to<double>();
+    number fraction = x;
+    for (int k = static_cast<int>(digits * digits * 1.2 / (near * near)) + 60; k > 0; --k) fraction = x + number(k) / 2 / fraction;
+    static const number root_pi = boost::multiprecision::sqrt(R::pi().value());
+    return attest_exp(R(number(-x * x))).value() / (root_pi * fraction);
+}
+
 } // namespace attest::detail

@@ -107,9 +107,21 @@ concept has_some_gelu = has_gelu<S, gelu_form::erf> || has_gelu<S, gelu_form::ta
 
 namespace detail {
 
+// 1 + erf u and 1 + tanh u. They cancel far below 0, in every arithmetic that does not bring its own.
+template <class S>
+[[nodiscard]] constexpr S one_plus_erf(const S& u) {
+    if constexpr (requires { attest_one_plus_erf(u); }) return attest_one_plus_erf(u);
+    else return S(1) + attest::erf(u);
+}
+template <class S>
+[[nodiscard]] constexpr S one_plus_tanh(const S& u) {
+    if constexpr (requires { attest_one_plus_tanh(u); }) return attest_one_plus_tanh(u);
+    else return S(1) + attest::tanh(u);
+}
+
 template <class S>
 [[nodiscard]] constexpr S gelu_erf(const S& x) {
-    return x * (S(1) + attest::erf(x / attest::sqrt(S(2)))) / S(2);
+    return x * one_plus_erf(S(x / attest::sqrt(S(2)))) / S(2);
 }
 template <class S>
 [[nodiscard]] constexpr S gelu_tanh_argument(const S& x) {
@@ -117,7 +129,7 @@ template <class S>
 }
 template <class S>
 [[nodiscard]] constexpr S gelu_tanh(const S& x) {
-    return x * (S(1) + attest::tanh(gelu_tanh_argument(x))) / S(2);
+    return x * one_plus_tanh(gelu_tanh_argument(x)) / S(2);
 }
 template <class S>
 [[nodiscard]] constexpr S gelu_sigmoid_factor() {

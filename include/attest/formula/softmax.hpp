@@ -38,6 +38,12 @@ template <vector_like X, class Visible> [[nodiscard]] constexpr auto shift_of(co
     return m;
 }
 
+// e/sum. An arithmetic may account here for programs that form the weight as e^{x − lse}, lse = shift + log sum.
+template <class S> [[nodiscard]] constexpr S softmax_weight(const S& e, const S& sum, const S& shift) {
+    if constexpr (requires { attest_softmax_weight(e, sum, shift); }) return attest_softmax_weight(e, sum, shift);
+    else return e / sum;
+}
+
 } // namespace detail
 
 /// a_j = e^{x_j − m} / Σ_l e^{x_l − m}, the sum over visible l; a_j = 0 where j is not visible (A011, A046, B041). Shapes: n → n.
@@ -68,7 +74,7 @@ template <vector_like X, class Visible = detail::every_index>
             sum = sum + a(j);
         }
     for (std::size_t j = 0; j < x.length(0); ++j)
-        if (visible(j)) a(j) = a(j) / sum;
+        if (visible(j)) a(j) = detail::softmax_weight(S(a(j)), sum, m.value);
     return a;
 }
 

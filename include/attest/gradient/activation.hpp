@@ -20,14 +20,14 @@ namespace detail {
 template <class S>
 [[nodiscard]] constexpr S gelu_erf_slope(const S& x) {
     const S density = attest::exp(-(x * x) / S(2)) / attest::sqrt(S(2) * attest::pi<S>());
-    return (S(1) + attest::erf(x / attest::sqrt(S(2)))) / S(2) + x * density;
+    return one_plus_erf(S(x / attest::sqrt(S(2)))) / S(2) + x * density;
 }
-// (1 + t)/2 + x (1 − t²) u′/2 with t = tanh u, u′ = √(2/π) (1 + 3·0.044715 x²).
+// (1 + t)/2 + x (1 − t)(1 + t) u′/2 with t = tanh u, u′ = √(2/π) (1 + 3·0.044715 x²).
 template <class S>
 [[nodiscard]] constexpr S gelu_tanh_slope(const S& x) {
-    const S t = attest::tanh(gelu_tanh_argument(x));
+    const S u = gelu_tanh_argument(x), above = one_plus_tanh(u), below = one_plus_tanh(S(-u));
     const S inner = attest::sqrt(S(2) / attest::pi<S>()) * (S(1) + S(3) * S(44715) / S(1000000) * x * x);
-    return (S(1) + t) / S(2) + x * (S(1) - t) * (S(1) + t) * inner / S(2);
+    return above / S(2) + x * below * above * inner / S(2);
 }
 // σ + 1.702 x σ (1 − σ), and 1 − σ(u) = σ(−u), which does not cancel.
 template <class S>

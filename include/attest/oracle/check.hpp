@@ -74,6 +74,8 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
         const auto& possible = judge.possible();
         result.outputs.push_back(judge.finish(static_cast<std::size_t>(std::find(possible.begin(), possible.end(), chosen) - possible.begin())));
     }
+    if (ranges::all_of(result.outputs, [](const output_result& output) { return output.elements == 0; }))
+        throw usage_error("nothing to compare: every row of the outputs is padding (q_lengths)");
     result.verdict = ranges::max(result.outputs | ranges::views::transform(&output_result::verdict));
     const auto bad = ranges::find_if(result.outputs, [](const output_result& output) { return !passes(output.verdict) && output.verdict != verdict::undecided; });
     if (bad != result.outputs.end()) result.first_bad_stage = bad->name;

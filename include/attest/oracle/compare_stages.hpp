@@ -23,40 +23,53 @@ namespace attest::detail {
 // Limits of elements whose propagated ones have grown too far, to first order; infinity where there is none.
 using first_order_limits = std::vector<std::vector<double>>;
 
-inline constexpr double grown_too_far = 0x1p-26; // of the value
-inline constexpr std::size_t tape_capacity = 8'000'000;
-inline constexpr double greatest_visits = 2e10; // of operations, over all elements
+inline constexpr double grown_too_far = 0x1p-36; // of the value
+inline constexpr std::size_t tape_capacity = 6'000'000;
+// Operations visited, over all elements: a few seconds, and half a minute for elements that can't be judged else.
+inline constexpr double visits_to_tighten = 2e9, visits_to_judge = 1e10;
 
-[[nodiscard]] inline bool has_grown(const tracked& x) {
-    return x.value().is_finite() && !(x.error(tracked_kind::f64) <= grown_too_far * absolute(static_cast<double>(x.value())));
+[[nodiscard]] inline bool has_grown_to(const tracked& x, double share) {
+    return x.value().is_finite() && !(x.error(tracked_kind::f64) <= share * absolute(static_cast<double>(x.value())));
 }
 
 // The computation once more, on a tape. Empty where that would cost too much.
 [[nodiscard]] inline first_order_limits limits_to_first_order(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted, const staged& exact,
                                                        const std::vector<named_view>& given) {
-    std::size_t grown = 0;
-    for (const stage& s : exact.stages) grown += static_cast<std::size_t>(std::count_if(s.values.begin(), s.values.end(), has_grown));
-    if (grown == 0) return {};
+    const bool any_grown = std::any_of(exact.stages.begin(), exact.stages.end(), [](const stage& s) {
+        return std::any_of(s.values.begin(), s.values.end(), [](const tracked& x) { return has_grown_to(x, grown_too_far); });
+    });
+    if (!any_grown) return {};
     tape operations(tape_capacity);
     staged again;
     try {
         const recording on(operations);
         again = run_stages(how, inputs, wanted, {}, given);
-        if (static_cast<double>(grown) * static_cast<double>(operations.size()) > greatest_visits) return {};
         for (const stage& s : again.stages)
             for (const tracked& x : s.values) (void)x.operation(); // ends its sum
     } catch (const tape_full&) {
-        return {};
+        // The forward results alone may fit.
+        std::vector<std::string> forward;
+        for (const std::string& name : wanted)
+            if (!is_gradient(name)) forward.push_back(name);
+        if (forward.empty() || forward.size() == wanted.size()) return {};
+        return limits_to_first_order(how, inputs, forward, exact, given);
     }
     first_order_limits limits;
-    for (std::size_t s = 0; s < exact.stages.size(); ++s) {
-        limits.emplace_back(exact.stages[s].values.size(), infinity_of_double);
-        for (std::size_t e = 0; e < exact.stages[s].values.size(); ++e) {
-            if (!has_grown(exact.stages[s].values[e])) continue;
-            const double first_order = operations.first_order_error(again.stages[s].values[e].operation());
-            if (first_order - first_order == 0) limits.back()[e] = 2 * first_order;
+    for (const stage& s : exact.stages) limits.emplace_back(s.values.size(), infinity_of_double);
+    double visits = 0;
+    // First what would be blind, then what would be loose.
+    for (const auto& [share, budget] : {std::pair{0.5, visits_to_judge}, std::pair{grown_too_far, visits_to_tighten}})
+        for (std::size_t s = 0; s < exact.stages.size(); ++s) {
+            const auto recorded = std::find_if(again.stages.begin(), again.stages.end(), [&](const stage& r) { return r.name == exact.stages[s].name; });
+            if (recorded == again.stages.end()) continue;
+            for (std::size_t e = 0; e < exact.stages[s].values.size() && visits < budget; ++e) {
+                if (limits[s][e] < infinity_of_double || !has_grown_to(exact.stages[s].values[e], share)) continue;
+                const std::int32_t result = recorded->values[e].operation();
+                visits += static_cast<double>(result);
+                const double first_order = operations.first_order_error(result);
+                if (first_order - first_order == 0) limits[s][e] = 2 * first_order;
+            }
         }
-    }
     return limits;
 }
 
@@ -70,8 +83,18 @@ inline constexpr double greatest_visits = 2e10; // of operations, over all eleme
     }
 }
 
+// Some programs cube or divide by what others do not: beyond these, one of their steps may leave the range of double, and nothing is said.
+[[nodiscard]] inline bool inputs_in_range(const conventions& how, const std::vector<named_view>& inputs) {
+    for (const named_view& input : inputs) {
+        if (!is_input(find_op(how.op), input.name) || !is_float(input.value.type)) continue;
+        for (std::size_t e = 0, count = input.value.elements(); e < count; ++e)
+            if (const double size = absolute(decode(input.value, e)); size != 0 && size < infinity_of_double && (size > 0x1p340 || size < 0x1p-340)) return false;
+    }
+    return true;
+}
+
 // `first_order`: the limits of this stage to first order, or nothing.
-inline void compare_stage(const stage& exact, output_judge& judge, bool derived, bool inputs_are_finite, const std::vector<double>* first_order) {
+inline void compare_stage(const stage& exact, output_judge& judge, bool limited, bool inputs_are_finite, const std::vector<double>* first_order) {
     const std::size_t columns = exact.shape.empty() ? 1 : exact.shape.back();
     for (std::size_t e = 0; e < exact.values.size(); ++e) {
         if (columns == 0 || e % columns == 0) judge.begin_row();
@@ -84,7 +107,7 @@ inline void compare_stage(const stage& exact, output_judge& judge, bool derived,
         for (const arithmetic* a : judge.possible()) {
             double limit = infinity_of_double;
             if (!value.value().is_finite()) limit = judged ? 0 : infinity_of_double;
-            else if (derived && judged) {
+            else if (limited && judged) {
                 limit = value.error(kind_of(*a));
                 if (first_order != nullptr && (*first_order)[e] < infinity_of_double) limit = std::min(limit, (*first_order)[e] * times_double(kind_of(*a)));
             }
@@ -106,7 +129,7 @@ inline void compare_stages(const conventions& how, const std::vector<named_view>
     const staged exact = run_stages(how, inputs, wanted, tell, candidates);
     for (const std::string& warning : exact.warnings)
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
-    const bool finite = finite_inputs(how, inputs);
+    const bool finite = finite_inputs(how, inputs), in_range = inputs_in_range(how, inputs);
     result.seconds.evaluate += watch.lap();
     const bool any_derived = std::any_of(judges.begin(), judges.end(), [&](const output_judge& judge) { return limits_are_derived(find(candidates, judge.name())->type, how.arithmetic); });
     const first_order_limits first_order = any_derived ? limits_to_first_order(how, inputs, wanted, exact, candidates) : first_order_limits();
@@ -121,7 +144,7 @@ inline void compare_stages(const conventions& how, const std::vector<named_view>
                 require_shape(judge, candidate.shape, s.shape);
                 const bool derived = limits_are_derived(candidate.type, how.arithmetic);
                 judge.with_propagated_limits(derived, derived && is_first_order);
-                compare_stage(s, judge, derived, finite, of_stage);
+                compare_stage(s, judge, derived && in_range, finite, of_stage);
                 ordered.push_back(std::move(judge));
             }
     }

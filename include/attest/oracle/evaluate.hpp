@@ -52,7 +52,10 @@ inline void evaluate_stages(const conventions& how, const std::vector<named_view
     for (std::size_t o = 0; o < exact.stages.size(); ++o)
         for (std::size_t e = 0; e < exact.stages[o].values.size(); ++e) {
             const tracked& value = exact.stages[o].values[e];
-            sink(o, e, value.value(), value.value().is_finite() ? value.error(tracked_kind::value) : 0);
+            double radius = value.value().is_finite() ? value.error(tracked_kind::value) : 0;
+            // What its estimate does not tell from zero has no digits to show.
+            if (!value.value().is_zero() && abs(value.value()) <= exact_number(radius)) radius = infinity_of_double;
+            sink(o, e, value.value(), radius);
         }
 }
 

@@ -101,10 +101,11 @@ public:
         }
     }
 
-    /// Index in `possible()` of the strictest arithmetic whose limit holds every element; `possible().size()` if none does.
+    /// Index in `possible()` of the strictest arithmetic whose limit holds every element; `possible().size()` if none does. Propagated limits of an arithmetic
+    /// that say nothing of most elements hold nothing.
     [[nodiscard]] std::size_t strictest_that_holds() const {
         std::size_t a = 0;
-        while (a < tallies_.size() && tallies_[a].outside != 0) ++a;
+        while (a < tallies_.size() && (tallies_[a].outside != 0 || (a != 0 && result_.propagated && 2 * tallies_[a].blind >= result_.elements))) ++a;
         return a;
     }
 
@@ -128,7 +129,7 @@ public:
             r.verdict = verdict::inaccurate;
             // A weaker one, if there is; else one that is otherwise (more range, fewer digits).
             std::size_t weaker = chosen;
-            while (weaker < tallies_.size() && tallies_[weaker].outside != 0) ++weaker;
+            while (weaker < tallies_.size() && (tallies_[weaker].outside != 0 || weaker < holds)) ++weaker;
             r.weaker = possible_[weaker < tallies_.size() ? weaker : holds]->name;
         } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements - t.decided ? verdict::undecided : verdict::consistent;
         return r;

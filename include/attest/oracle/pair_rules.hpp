@@ -8,6 +8,8 @@
 #include "attest/formula/rope.hpp"
 #include "attest/oracle/stages.hpp"
 
+#include <cmath>
+
 namespace attest::detail {
 
 /// One slice's mask: that of one batch element and head.
@@ -47,7 +49,7 @@ template <bool Sink> struct pair_mask {
 
 /// A position that RoPE may turn by: usage_error unless it is a number up to 2^53.
 [[nodiscard]] inline double rotation_position(const std::string& name, double position) {
-    if (!(absolute(position) <= 0x1p53)) throw usage_error(name + " holds " + std::to_string(position) + "; expected numbers up to 2^53");
+    if (!(std::abs(position) <= 0x1p53)) throw usage_error(name + " holds " + std::to_string(position) + "; expected numbers up to 2^53");
     return position;
 }
 
@@ -145,7 +147,7 @@ private:
         for (std::size_t b = 0; b < batches; ++b) {
             const double length = decode(*given, b);
             if (!(length >= 0 && length <= static_cast<double>(full)) || length != static_cast<double>(static_cast<std::size_t>(length)))
-                throw usage_error(prefix + name + " holds " + std::to_string(length) + "; expected an integer from 0 to " + std::to_string(full));
+                throw usage_error(prefix + name + " holds " + (length == std::floor(length) && std::abs(length) < 1e15 ? std::to_string(static_cast<long long>(length)) : std::to_string(length)) + "; expected an integer from 0 to " + std::to_string(full));
             result.push_back(static_cast<std::size_t>(length));
         }
         return result;

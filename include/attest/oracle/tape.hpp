@@ -6,10 +6,13 @@
 ///     |computed − exact|  <=  Σ_operations |∂result/∂operation| · (what the operation loses)   +  terms of second order.
 ///
 /// Propagating bounds forward (oracle/tracked.hpp) takes every error at its worst at every step, and grows by a factor of 100 or more with each
-/// sublayer. This sum knows that an error acts once, by all its ways together. Terms of second order are products of two rounding errors, each
-/// 2^−53 of a value: the limit taken is twice the sum, and none where the sum is not small beside the result. That is an argument, not a proof: the
-/// report calls these limits first-order.
+/// sublayer. This sum knows that an error acts once, by all its ways together. What it leaves out is of second order: products of two errors. Those
+/// are negligible where errors are 2^−53 of a value, and not where a difference has cancelled (LayerNorm of a nearly constant row). So each operation also
+/// carries the likely size of its error, by root mean squares along the way, and loses 16 times what the second derivatives make of that; and the limit
+/// taken is twice the sum. That is an argument, not a proof: the report calls these limits first-order.
 #pragma once
+
+#include "attest/elementary/sqrt.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,22 +27,36 @@ public:
     [[nodiscard]] const char* what() const noexcept override { return "the computation has too many operations for a tape"; }
 };
 
+/// The second derivatives of an operation, absolute.
+struct curvature {
+    double aa = 0, ab = 0, bb = 0;
+};
+
 class tape {
 public:
     static constexpr std::int32_t none = -1; ///< what no rounding has touched
 
-    /// At most so many operations, of about 40 bytes each; tape_full beyond that.
+    /// At most so many operations, of 48 bytes each; tape_full beyond that.
     explicit tape(std::size_t capacity) : capacity_{capacity} {}
 
-    /// An operation on up to two earlier ones, and its derivatives to them; `lost`: its own rounding.
-    std::int32_t record(std::int32_t a, double to_a, std::int32_t b = none, double to_b = 0, double lost = 0) {
+    /// An operation on up to two earlier ones, its derivatives to them, and its own rounding.
+    std::int32_t record(std::int32_t a, double to_a, std::int32_t b = none, double to_b = 0, double lost = 0, curvature second = {}) {
         if (operations_.size() >= capacity_) throw tape_full();
-        operations_.push_back({a, b, to_a, to_b, lost});
+        const double likely_a = likely_error(a), likely_b = likely_error(b);
+        const double bent = 16 * (second.aa * likely_a * likely_a / 2 + second.ab * likely_a * likely_b + second.bb * likely_b * likely_b / 2);
+        const double of_a = to_a * likely_a, of_b = to_b * likely_b;
+        operations_.push_back({a, b, to_a, to_b, lost, bent == bent ? bent : 0, attest::sqrt(of_a * of_a + of_b * of_b)});
         return static_cast<std::int32_t>(operations_.size() - 1);
     }
     /// What an operation loses when it ends: a sum's rounding, known when the sum is used.
     void lose(std::int32_t at, double lost) {
         if (at != none) operations_[static_cast<std::size_t>(at)].lost = lost;
+    }
+    /// How large an operation's error is likely to be; not a bound.
+    [[nodiscard]] double likely_error(std::int32_t at) const {
+        if (at == none) return 0;
+        const operation& o = operations_[static_cast<std::size_t>(at)];
+        return attest::sqrt(o.brought * o.brought + o.lost * o.lost) + o.bent;
     }
     [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
 
@@ -54,7 +71,7 @@ public:
             const double s = sensitivity_[k];
             if (s == 0) continue;
             const operation& o = operations_[k];
-            sum += (s < 0 ? -s : s) * o.lost;
+            sum += (s < 0 ? -s : s) * (o.lost + o.bent);
             if (o.a != none) sensitivity_[static_cast<std::size_t>(o.a)] += s * o.to_a;
             if (o.b != none) sensitivity_[static_cast<std::size_t>(o.b)] += s * o.to_b;
         }
@@ -64,7 +81,7 @@ public:
 private:
     struct operation {
         std::int32_t a, b;
-        double to_a, to_b, lost;
+        double to_a, to_b, lost, bent, brought;
     };
     std::size_t capacity_;
     std::vector<operation> operations_;

@@ -25,6 +25,7 @@
 
 #include "attest/arithmetic/real.hpp"
 #include "attest/elementary/exp.hpp"
+#include "attest/elementary/log.hpp"
 #include "attest/elementary/sqrt.hpp"
 #include "attest/oracle/tape.hpp"
 
@@ -74,6 +75,7 @@ public:
     [[nodiscard]] static tracked without_bound(const tracked& x) {
         tracked r = x.closed();
         for (std::size_t a = 1; a < tracked_count; ++a) r.error_[a] = no_bound;
+        r.operation_ = record(tape::none, 0, tape::none, 0, no_bound);
         r.shape_ = shape::any;
         return r;
     }
@@ -123,7 +125,7 @@ public:
         if (open_a.shape_ == shape::zero && open_b.value_.is_finite()) return {};
         if (open_b.shape_ == shape::zero && open_a.value_.is_finite()) return {};
         const tracked a = open_a.closed(), b = open_b.closed();
-        tracked r(a.value_ * b.value_, a.operation_, plain(b.value_), b.operation_, plain(a.value_));
+        tracked r(a.value_ * b.value_, a.operation_, plain(b.value_), b.operation_, plain(a.value_), {0, 1, 0});
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const double operand = tracked_arithmetics[k].operand;
             const double off = a.size_ * b.error_[k] + b.size_ * a.error_[k] + a.error_[k] * b.error_[k];
@@ -134,7 +136,9 @@ public:
     friend tracked operator/(const tracked& open_a, const tracked& open_b) {
         if (open_b.shape_ == shape::one) return open_a;
         const tracked a = open_a.closed(), b = open_b.closed();
-        tracked r(a.value_ / b.value_, a.operation_, 1 / plain(b.value_), b.operation_, -plain(a.value_ / b.value_) / plain(b.value_));
+        const double quotient = plain(a.value_ / b.value_), divisor = plain(b.value_);
+        tracked r(a.value_ / b.value_, a.operation_, 1 / divisor, b.operation_, -quotient / divisor,
+                  {0, 1 / (divisor * divisor), 2 * (quotient < 0 ? -quotient : quotient) / (divisor * divisor)});
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const double least = b.size_ * (1 - 0x1p-50) - b.error_[k];
             r.error_[k] = least > 0 ? known((a.error_[k] + r.size_ * b.error_[k]) / least) : no_bound;
@@ -145,24 +149,24 @@ public:
     friend tracked attest_sqrt(const tracked& open) {
         const tracked x = open.closed();
         const exact_number root = attest_sqrt(x.value_);
-        return x.function(root, [&](double e, std::size_t) { return std::min(e / std::max(magnitude(root), 0x1p-1000), attest::sqrt(e)); }, 2, 0, 0.5 / plain(root));
+        return x.function(root, [&](double e, std::size_t) { return std::min(e / std::max(magnitude(root), 0x1p-1000), attest::sqrt(e)); }, 2, 0, 0.5 / plain(root), 0.25 / (plain(root) * plain(root) * plain(root)));
     }
     friend tracked attest_exp(const tracked& open) {
         const tracked x = open.closed();
         const exact_number y = attest_exp(x.value_);
         // e^{x + e} − e^x <= e^x · e·e^e
-        return x.function(y, [&](double e, std::size_t) { return e > 600 ? no_bound : e == 0 ? 0 : magnitude(y) * e * attest::exp(e); }, 8 + 2 * x.size_, 0, plain(y));
+        return x.function(y, [&](double e, std::size_t) { return e > 600 ? no_bound : e == 0 ? 0 : magnitude(y) * e * attest::exp(e); }, 8 + 2 * x.size_, 0, plain(y), plain(y));
     }
     friend tracked attest_log(const tracked& open) {
         const tracked x = open.closed();
         const exact_number y = attest_log(x.value_);
-        return x.function(y, [&](double e, std::size_t) { return e < x.size_ / 2 ? 2 * e / x.size_ : no_bound; }, 8, 8, 1 / plain(x.value_));
+        return x.function(y, [&](double e, std::size_t) { return e < x.size_ / 2 ? 2 * e / x.size_ : no_bound; }, 8, 8, 1 / plain(x.value_), 1 / (x.size_ * x.size_));
     }
     friend tracked attest_tanh(const tracked& open) {
         const tracked x = open.closed();
         const auto slope = [&](double e) { return std::min(1.0, 4.1 * attest::exp(-2 * std::max(x.size_ - e, 0.0))); }; // 1 − tanh² <= 4 e^{−2|x|}
         const exact_number y = attest_tanh(x.value_);
-        return x.function(y, [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, plain(exact_number(1) - y * y));
+        return x.function(y, [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, plain(exact_number(1) - y * y), 0.8);
     }
     friend tracked attest_erf(const tracked& open) {
         const tracked x = open.closed();
@@ -170,21 +174,21 @@ public:
             const double nearest = std::min(std::max(x.size_ - e, 0.0), 1e3);
             return 1.13 * attest::exp(-nearest * nearest);
         };
-        return x.function(attest_erf(x.value_), [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, slope(0));
+        return x.function(attest_erf(x.value_), [&](double e, std::size_t) { return e == 0 ? 0 : e * slope(e); }, 8, 0, slope(0), 1);
     }
     friend tracked attest_sin(const tracked& open) {
         const tracked x = open.closed();
-        return x.function(attest_sin(x.value_), [](double e, std::size_t) { return e; }, 0, 8, plain(attest_cos(x.value_)));
+        return x.function(attest_sin(x.value_), [](double e, std::size_t) { return e; }, 0, 8, plain(attest_cos(x.value_)), 1);
     }
     friend tracked attest_cos(const tracked& open) {
         const tracked x = open.closed();
-        return x.function(attest_cos(x.value_), [](double e, std::size_t) { return e; }, 0, 8, -plain(attest_sin(x.value_)));
+        return x.function(attest_cos(x.value_), [](double e, std::size_t) { return e; }, 0, 8, -plain(attest_sin(x.value_)), 1);
     }
     /// max(x, 0), whose error is none where even the error leaves x below 0.
     friend tracked attest_relu(const tracked& open) {
         tracked x = open.closed();
         if (x.value_.is_nan() || (!x.value_.is_negative() && !x.value_.is_zero())) return x;
-        if (x.operation_ != tape::none) x.operation_ = record(x.operation_, x.size_ < near_zero ? 1 : 0);
+        if (x.operation_ != tape::none) x.operation_ = record(x.operation_, x.sign_is_open() ? 1 : 0);
         for (double& e : x.error_) e = e < x.size_ * (1 - 0x1p-50) ? 0 : e;
         x.value_ = exact_number(0);
         x.size_ = 0;
@@ -198,7 +202,7 @@ public:
         for (std::size_t k = 0; k < tracked_count; ++k) r.error_[k] = x.error_[k] > 0 && x.error_[k] >= x.size_ * (1 - 0x1p-50) ? 1 : 0;
         if (std::any_of(r.error_.begin(), r.error_.end(), [](double e) { return e != 0; })) r.shape_ = shape::any;
         if (x.value_.is_nan()) r.value_ = x.value_;
-        if (x.operation_ != tape::none && x.size_ < near_zero) r.operation_ = record(tape::none, 0, tape::none, 0, 1);
+        if (x.operation_ != tape::none && x.sign_is_open()) r.operation_ = record(tape::none, 0, tape::none, 0, 1);
         return r;
     }
     /// The shift of softmax has no error of its own: whatever the kernel shifts by leaves the quotient as it is.
@@ -208,6 +212,24 @@ public:
         m.size_ = magnitude(m.value_);
         m.shape_ = shape::any;
         return m;
+    }
+    /// e/sum, of which a program that forms it as e^{x − lse} keeps the rounding of lse = shift + log sum, for its whole row.
+    friend tracked attest_softmax_weight(const tracked& e, const tracked& sum, const tracked& shift) {
+        tracked r = (e / sum).closed();
+        const double lse = shift.size_ + std::max(attest::log(sum.closed().size_), 0.0) + 1;
+        r.operation_ = record(r.operation_, 1, tape::none, 0, 4 * lse * 0x1p-53 * r.size_);
+        for (std::size_t k = 0; k < tracked_count; ++k) r.error_[k] = known(r.error_[k] + 4 * lse * tracked_arithmetics[k].unit * r.size_);
+        return r;
+    }
+    // 1 + erf x and 1 + tanh x: exact values that do not cancel, errors of the sums, which do.
+    friend tracked attest_one_plus_erf(const tracked& open) {
+        const tracked x = open.closed();
+        const double nearest = std::min(std::max(x.size_ - x.error_[0], 0.0), 1e3);
+        return (tracked(1) + attest_erf(x)).with_value(attest_one_plus_erf(x.value_), 1.13 * attest::exp(-nearest * nearest) * x.error_[0]);
+    }
+    friend tracked attest_one_plus_tanh(const tracked& open) {
+        const tracked x = open.closed();
+        return (tracked(1) + attest_tanh(x)).with_value(attest_one_plus_tanh(x.value_), 4.1 * attest::exp(-2 * std::max(x.size_ - x.error_[0], 0.0)) * x.error_[0]);
     }
     // Order is that of the values.
     friend bool operator<(const tracked& a, const tracked& b) { return a.value_ < b.value_; }
@@ -221,14 +243,22 @@ private:
     tracked(double x, exactly) : value_{x}, size_{x < 0 ? -x : x}, shape_{x == 0 ? shape::zero : x == 1 ? shape::one : shape::any} {}
 
     // A product, a quotient, or a constant that has to be rounded.
-    tracked(const exact_number& x, std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0)
-        : value_{x}, size_{magnitude(x)}, roundings_{1}, operation_{record(a, to_a, b, to_b)}, shape_{shape::any} {}
-    // The slopes of ReLU are taken as open here when a computation is bounded to first order.
-    static constexpr double near_zero = 0x1p-30;
-    static std::int32_t record(std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0, double lost = 0) {
-        return recorder == nullptr ? tape::none : recorder->record(a, to_a, b, to_b, lost);
+    tracked(const exact_number& x, std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0, curvature second = {})
+        : value_{x}, size_{magnitude(x)}, roundings_{1}, operation_{record(a, to_a, b, to_b, 0, second)}, shape_{shape::any} {}
+    // Whether rounding may decide over the sign, when a computation is bounded to first order.
+    [[nodiscard]] bool sign_is_open() const { return recorder != nullptr && size_ <= 64 * recorder->likely_error(operation_); }
+    static std::int32_t record(std::int32_t a, double to_a, std::int32_t b = tape::none, double to_b = 0, double lost = 0, curvature second = {}) {
+        return recorder == nullptr ? tape::none : recorder->record(a, to_a, b, to_b, lost, second);
     }
     static double plain(const exact_number& x) { return static_cast<double>(x); }
+    // The same number, known better: off by `brought`, and what a value loses.
+    [[nodiscard]] tracked with_value(const exact_number& x, double brought) const {
+        tracked r = closed();
+        r.value_ = x;
+        r.size_ = magnitude(x);
+        r.error_[0] = known(brought + 0x1p-160 * r.size_ + 0x1p-1074);
+        return r;
+    }
     // A bound that is no number says nothing.
     static double known(double e) { return e >= 0 ? e : no_bound; }
     static double magnitude(const exact_number& x) {
@@ -256,14 +286,14 @@ private:
         return r;
     }
 
-    // f(x) with the error that x's own makes, and its rounding: `relative` units of the value and `absolute` ones. `slope`: f'(x).
+    // f(x) with the error that x's own makes, and its rounding: `relative` units of the value and `absolute` ones. `slope`: f'(x); `bend`: |f''(x)| or more.
     template <class Propagate>
-    [[nodiscard]] tracked function(const exact_number& y, const Propagate& propagate, double relative, double absolute, double slope) const {
+    [[nodiscard]] tracked function(const exact_number& y, const Propagate& propagate, double relative, double absolute, double slope, double bend) const {
         tracked r;
         r.value_ = y;
         r.size_ = magnitude(y);
         r.shape_ = shape::any;
-        r.operation_ = record(operation_, slope, tape::none, 0, relative * 0x1p-53 * r.size_ + absolute * 0x1p-53 + 4 * 0x1p-1074);
+        r.operation_ = record(operation_, slope, tape::none, 0, relative * 0x1p-53 * r.size_ + absolute * 0x1p-53 + 4 * 0x1p-1074, {bend, 0, 0});
         for (std::size_t k = 0; k < tracked_count; ++k) {
             const tracked_arithmetic& a = tracked_arithmetics[k];
             const double moved = propagate(error_[k], k);

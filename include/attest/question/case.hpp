@@ -211,6 +211,8 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
         else if (is_output(op, c.name)) q.candidates.emplace_back(c.name, c.value);
         else {
             detail::refuse_likely_mistake(op, c, all, torch);
+            if (c.name.starts_with("layers.") && !layer_of(c.name) && (op.name == "encoder" || op.name == "decoder"))
+                throw usage_error("member '" + c.member + "' belongs to no layer: layers are numbered 0, 1, 2, …, as in layers.0.ffn.w_1");
             q.warnings.push_back(detail::not_used(op, c));
         }
     }

@@ -106,7 +106,8 @@ inline std::string assumption(const check_result& r) {
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
     if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite; rms is of the others\n", o.not_finite);
     if (o.not_finite_right != 0) fmt::format_to(out, "    {} elements are NaN or infinite, as the exact value is\n", o.not_finite_right);
-    if (o.unseparated != 0) fmt::format_to(out, "    {} elements are too near to a tie or to zero for the precision, or their scores are too large for it\n", o.unseparated);
+    if (o.unseparated != 0)
+        fmt::format_to(out, "    {} elements are too near to a tie or to zero for the precision{}\n", o.unseparated, o.propagated ? "" : ", or their scores are too large for it");
     if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);
     if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o.arithmetic);
     fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o));
@@ -119,6 +120,17 @@ namespace detail {
 inline std::string short_text(const output_result& o, bool colours) {
     return fmt::format("  {} {} {}: {}, errors reach {} what {} may be off; {} of {} correctly rounded, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
                        coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic, o.exact, o.elements, ulp_text(o.max_ulp));
+}
+
+// Of a layer or a stack, the tensors that pass through, and how many parameters there are.
+inline std::vector<std::string> few_inputs(const check_result& r, std::vector<std::string> inputs) {
+    constexpr std::size_t many = 12;
+    if (inputs.size() <= many) return inputs;
+    std::vector<std::string> few;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (r.inputs[i].name.find('.') == std::string::npos) few.push_back(inputs[i]);
+    few.push_back(fmt::format("and {} parameters and masks", inputs.size() - few.size()));
+    return few;
 }
 
 // What the limits of these outputs are.
@@ -143,7 +155,7 @@ inline std::string limit_line(const check_result& r) {
                         ranges::to<std::vector<std::string>>();
     const auto in_force = r.conventions | ranges::views::transform([](const auto& setting) { return setting.first + "=" + setting.second; }) |
                           ranges::to<std::vector<std::string>>();
-    fmt::format_to(out, "  inputs       {}\n", detail::wrapped(inputs, ", "));
+    fmt::format_to(out, "  inputs       {}\n", detail::wrapped(detail::few_inputs(r, inputs), ", "));
     fmt::format_to(out, "  conventions  {}\n", detail::wrapped(in_force, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
     fmt::format_to(out, "  limit        {}\n", detail::limit_line(r));
