@@ -33,11 +33,18 @@ void print_output(const exact_output& output) {
     std::fputs(text.c_str(), stdout);
 }
 
+// What messages call the case.
+std::string name_of_case(const eval_options& options) { return options.file.empty() ? "eval" : options.file; }
+
 } // namespace
 
 int run_eval_command(const eval_options& options) {
     return guarded(options.file, [&] {
         const dtype type = type_from(options.type);
+        if (options.file.empty()) {
+            const std::string op = detail::last_of(options.about.given, "op");
+            if (op.empty() || !find_op(op).inputs.empty()) throw usage_error("CASE is required: a .npz or .safetensors file, or a folder of .npy files (only sinusoidal has no inputs)");
+        }
         const loaded_case loaded = load_case(options.file, {}, options.about);
         const bool to_file = !options.output.empty();
         if (options.type_given && !to_file) throw usage_error("--dtype is the format in a file: say -o FILE.npz or FILE.safetensors as well");
@@ -57,9 +64,9 @@ int run_eval_command(const eval_options& options) {
             if (output.unsettled != 0) {
                 status = undecided;
                 say_error(fmt::format("{}: {}: {} of {} elements are beyond this version's precision of 50 digits; they are written as {}",
-                                      options.file, output.rounded.name, output.unsettled, output.rounded.value.elements(), to_file ? "NaN" : "?"));
+                                      name_of_case(options), output.rounded.name, output.unsettled, output.rounded.value.elements(), to_file ? "NaN" : "?"));
             } else if (output.unseparated != 0)
-                say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", options.file,
+                say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", name_of_case(options),
                                       output.rounded.name, output.unseparated));
             if (to_file) written.arrays.push_back(output.rounded);
             else print_output(output);

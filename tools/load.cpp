@@ -65,7 +65,8 @@ settings without_overridden(const settings& given) {
 
 loaded_case load_case(const std::filesystem::path& path, const std::filesystem::path& candidate, const case_options& options) {
     loaded_case loaded;
-    if (!path.empty()) loaded.file = load_archive(path); // else the op has no inputs
+    const std::string op = detail::last_of(options.given, "op");
+    if (!path.empty() || op.empty() || !find_op(op).inputs.empty()) loaded.file = load_archive(path); // else there is nothing to read
     const settings own = own_settings(loaded.file, path.string());
     std::vector<std::string> bf16 = options.bf16, bf16_of_candidate;
     if (!candidate.empty()) {

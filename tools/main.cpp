@@ -84,7 +84,7 @@ int run(int argc, char** argv) {
     inspect.add_option("FILE", inspected, "a .npz, .safetensors or .npy file, or a folder of .npy files")->required();
     inspect.add_option("--bf16", inspected_bf16, "members to read as bf16, or all")->delimiter(',');
 
-    CLI::App& list = *app.add_subcommand("list", "ops, conventions and mistakes");
+    CLI::App& list = *app.add_subcommand("list", "ops and conventions");
     bool list_json = false;
     list.add_flag("--json", list_json, "as one JSON object");
 
@@ -111,6 +111,7 @@ int run(int argc, char** argv) {
             return run_check_command(check_to);
         }
         if (eval.parsed()) {
+            if (eval.count("CASE") != 0 && eval_to.file.empty()) throw attest::usage_error("CASE: no such file: its name is empty");
             refuse_option(eval_to.file);
             if (eval.count("--output") != 0 && eval_to.output.empty()) throw attest::usage_error("--output: expected a file, not an empty name");
             eval_to.about = eval_about.options(eval);

@@ -446,7 +446,7 @@ TEST_CASE("names cannot reach a terminal as commands", "[io]") {
     CHECK(says(refused(R"({")" + std::string(10'000, 'n') + R"(":1})", ""), {"n…: is the number 1"}));
 }
 
-TEST_CASE("a bool is 0 or 1", "[io]") {
+TEST_CASE("a bool of a safetensors file is 0 or 1", "[io]") {
     CHECK(parse(image(one("BOOL", "[2]", "[0,2]"), "\0\1"s)).arrays.at(0).value.type == dtype::boolean);
     CHECK(refused(one("BOOL", "[2,2]", "[0,4]"), "\0\1\2\1"s) ==
           "tensor q: bool element [1, 0] holds the byte 2; expected 0 or 1");

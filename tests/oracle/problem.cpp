@@ -149,7 +149,7 @@ TEST_CASE("masks broadcast over queries, keys and batch", "[oracle]") {
     CHECK(bias(counting({1, 2, 3})).batch == shape{1});
     CHECK(says(refusal([&] { return bias(counting({3, 2, 3})); }), {"mask [3, 2, 3]", "(2 and 3)"}));
     // A mask may not bring heads or batches of its own, even where it could be broadcast to.
-    CHECK(says(refusal([&] { return bias(counting({5, 1, 2, 3})); }), {"mask [5, 1, 2, 3] has more batch dimensions than q [2, 2, 4] and k [2, 3, 4]"}));
+    CHECK(says(refusal([&] { return bias(counting({5, 1, 2, 3})); }), {"mask [5, 1, 2, 3] has more batch dimensions than the scores [2, 2, 3]"}));
     // Leading dimensions of length 1 bring nothing.
     CHECK(bias(counting({1, 1, 2, 3})).values == std::vector<double>{0, 1, 2, 3, 4, 5});
     CHECK(bias(counting({1, 1, 2, 3})).batch == shape{1});

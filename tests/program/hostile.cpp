@@ -33,7 +33,7 @@ TEST_CASE("a hostile attest.json is trouble, in one line that names it", "[progr
                                    std::string(R"({"op": "attention", "scale": NaN})"), std::string(R"({"op": "attention", "scale": "NaN"})"), std::string(R"({"op": "attention", "scale": 0x10})"),
                                    std::string(R"({"op": "attention", "scale": ""})"), std::string(R"({"op": "attention", "scale": "1e400"})"), std::string(R"({"op": "attention", "causal": true})"),
                                    std::string(R"({"op": "attention", "causal": 1})"), std::string(R"({"op": 3})"), std::string(R"({"op": "attention", "note": "mine"})"),
-                                   std::string(R"({"op": "attention", "window": 4})"), std::string("{\"op\": \"attention\", \"causal\": \"\xff\"}"), std::string("{\"op\": \"atten\0tion\"}", 20),
+                                   std::string(R"({"op": "attention", "window": -4})"), std::string("{\"op\": \"attention\", \"causal\": \"\xff\"}"), std::string("{\"op\": \"atten\0tion\"}", 20),
                                    std::string(R"({"op": "attention", "causal": "\u001b[31m\n\n"})"), std::string(100000, '['), std::string(R"({"a":)") + std::string(100000, '{')}) {
         const outcome o = run({"check", told(json)});
         INFO(json.substr(0, 200) << "\n" << shown(o));

@@ -8,6 +8,15 @@
 
 namespace attest {
 
+namespace detail {
+struct cache_has_room {
+    static constexpr const char* sentence = "the cache is full: it was made for fewer tokens (tokens so far, and its capacity)";
+    static constexpr void check(std::size_t held, std::size_t capacity) {
+        if (held >= capacity) throw shape_error(sentence, held, capacity);
+    }
+};
+} // namespace detail
+
 /// Room for the keys and values of at most `Capacity::size` tokens (any number given at construction, if the axis is dynamic).
 template <class S, axis_type Capacity, axis_type DK, axis_type DV> class key_value_cache {
 public:
@@ -22,7 +31,7 @@ public:
 
     /// Keeps the key and the value of the next token. Throws shape_error when the cache is full, or a length does not fit.
     template <vector_like K, vector_like V> constexpr void append(const K& key, const V& value) {
-        rules::index_in_range::check(length_, keys_.length(0));
+        detail::cache_has_room::check(length_, keys_.length(0));
         rules::same_shape::check<DK, axis_of<K, 0>>(keys_.length(1), key.length(0));
         rules::same_shape::check<DV, axis_of<V, 0>>(values_.length(1), value.length(0));
         for (std::size_t c = 0; c < key.length(0); ++c) keys_(length_, c) = key(c);

@@ -118,9 +118,9 @@ template <matrix_like X, matrix_like M, detail::layer_range Layers, class Norm, 
 [[nodiscard]] constexpr auto decoder(const X& x, const M& memory, const Layers& layers, const Norm& final_norm, const block_options<scalar_of<X>>& options,
                                      const SelfHow& self_how, const CrossHow& cross_how = {}) {
     using out_type = decltype(decoder_layer(x, memory, *detail::layers_begin(layers), options, self_how, cross_how));
-    detail::check_stack<axis_of<X, 1>, typename detail::layer_of<Layers>::model_axis>(x.length(1));
+    detail::check_stack<axis_of<X, 1>, typename detail::layer_type_of<Layers>::model_axis>(x.length(1));
     out_type tokens(x);
-    if constexpr (detail::streams_fit<X, M, detail::layer_of<Layers>>) { // else the compiler has spoken
+    if constexpr (detail::streams_fit<X, M, detail::layer_type_of<Layers>>) { // else the compiler has spoken
         for (const auto& layer : layers) tokens = decoder_layer(tokens, memory, layer, options, self_how, cross_how);
         return detail::with_final_norm(static_cast<out_type&&>(tokens), final_norm, options.layer_norm);
     } else {

@@ -62,7 +62,7 @@ template <class R>
 concept layer_range = (std::is_array_v<R> || requires(const R& r) { r.begin() != r.end(); }) &&
                       requires(const R& r) { (*layers_begin(r)).self_attn; };
 
-template <class R> using layer_of = std::remove_cvref_t<decltype(*layers_begin(*static_cast<const R*>(nullptr)))>;
+template <class R> using layer_type_of = std::remove_cvref_t<decltype(*layers_begin(*static_cast<const R*>(nullptr)))>;
 
 // Says the rule that tokens on the axis D enter a projection of rows on the axis Rows.
 template <axis_type D, class W> constexpr void check_tokens(std::size_t d, const W& w) {
@@ -160,9 +160,9 @@ template <matrix_like X, detail::layer_range Layers, class Norm = std::nullptr_t
 [[nodiscard]] constexpr auto encoder(const X& x, const Layers& layers, const Norm& final_norm = nullptr,
                                      const block_options<scalar_of<X>>& options = {}, const How& how = {}) {
     using out_type = decltype(encoder_layer(x, *detail::layers_begin(layers), options, how));
-    detail::check_stack<axis_of<X, 1>, typename detail::layer_of<Layers>::model_axis>(x.length(1));
+    detail::check_stack<axis_of<X, 1>, typename detail::layer_type_of<Layers>::model_axis>(x.length(1));
     out_type tokens(x);
-    if constexpr (detail::tokens_fit<X, detail::layer_of<Layers>>) { // else the compiler has spoken
+    if constexpr (detail::tokens_fit<X, detail::layer_type_of<Layers>>) { // else the compiler has spoken
         for (const auto& layer : layers) tokens = encoder_layer(tokens, layer, options, how);
         return detail::with_final_norm(static_cast<out_type&&>(tokens), final_norm, options.layer_norm);
     } else {

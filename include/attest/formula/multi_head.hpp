@@ -133,6 +133,8 @@ template <matrix_like X, matrix_like M, class W, class How> [[nodiscard]] conste
 template <matrix_like X, matrix_like M, class W, class How = attention_how<>>
     requires requires(const W& w) { w.w_q; }
 [[nodiscard]] constexpr auto multi_head_attention(const X& x, const M& memory, const W& w, const How& how = {}) {
+    constexpr bool says_how = requires { how.mask; how.score; how.rotation; };
+    static_assert(says_how, "how heads attend is said by attention_how: attention_how{.mask = causal_top_left{}}, not by the mask alone");
     const auto concat = concatenated_heads(x, memory, w, how);
     return with_bias_on_rows(matmul<rules::output_row_for_each_head_component>(concat, w.w_o), w.b_o);
 }

@@ -91,7 +91,7 @@ template <matrix_like X, matrix_like M, detail::layer_range Layers, class Norm, 
                                          const SelfHow& self_attending, const CrossHow& cross_attending, const DOut& dout, WriteLayer&& write_layer) {
     const SelfHow self_how = detail::with_zero_for_empty_rows(self_attending);
     const CrossHow cross_how = detail::with_zero_for_empty_rows(cross_attending);
-    using layer_type = detail::layer_of<Layers>;
+    using layer_type = detail::layer_type_of<Layers>;
     using tokens_type = decltype(decoder_layer(x, memory, *detail::layers_begin(layers), options, self_how, cross_how));
     using dx_type = detail::matrix_of<X>;
     using dmemory_type = detail::matrix_of<M>;

@@ -158,7 +158,7 @@ template <matrix_like X, detail::layer_range Layers, class Norm, class How, matr
 [[nodiscard]] constexpr auto encoder_vjp(const X& x, const Layers& layers, const Norm& final_norm, const block_options<scalar_of<X>>& options,
                                          const How& attending, const DOut& dout, WriteLayer&& write_layer) {
     const How how = detail::with_zero_for_empty_rows(attending);
-    using layer_type = detail::layer_of<Layers>;
+    using layer_type = detail::layer_type_of<Layers>;
     using tokens_type = decltype(encoder_layer(x, *detail::layers_begin(layers), options, how));
     using dx_type = detail::matrix_of<X>;
     using norm_type = typename detail::norm_behind<Norm>::type;

@@ -62,6 +62,7 @@ public:
         if (const array_view* mask = find_rule(inputs, prefix, "mask")) {
             bias_ = mask_stack(prefix + "mask", *mask, how, shape_);
             warn_of_float_mask(prefix + "mask", *mask, *bias_, warnings_);
+            warn_of_padding_mask(prefix + "mask", *mask, shape_, warnings_);
         }
         if (const array_view* kept = find_rule(inputs, prefix, "dropout_mask")) {
             if (!how.dropout_p) throw usage_error(prefix + "dropout_mask is given: declare dropout-p, the probability that a weight is dropped");

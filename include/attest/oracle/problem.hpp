@@ -61,14 +61,29 @@ struct pair_shape {
     std::size_t n_q = 0, n_k = 0;
 };
 
+// What a mask that does not broadcast is likely to be.
+[[nodiscard]] inline std::string pair_hint(const array_view& given, const pair_shape& to) {
+    const std::size_t rank = given.shape.size(), heads = to.batch.empty() ? 1 : to.batch.back(), batches = heads == 0 ? 0 : element_count(to.batch) / heads;
+    const std::string b = std::to_string(batches), h = std::to_string(heads), q = std::to_string(to.n_q), k = std::to_string(to.n_k);
+    if (rank == 2 && given.shape[0] == batches && given.shape[1] == to.n_k)
+        return "; a key padding mask [b, n_k] is saved as [b, 1, 1, n_k] (mask[:, None, None, :]): [" + b + ", 1, 1, " + k + "]";
+    if (rank == 3 && given.shape[0] == batches * heads && batches > 1) return "; a mask of b·H slices is saved as [b, H, n_q, n_k]: [" + b + ", " + h + ", " + q + ", " + k + "]";
+    if (rank == 3 && given.shape[0] == batches) return "; the dimension before the last two is the head's: a mask of each batch element is saved as [b, 1, n_q, n_k] or [b, 1, 1, n_k]";
+    return "";
+}
+
 // A tensor that broadcasts to [batch…, n_q, n_k]: each entry through `value`; expanded to n_q × n_k, not over the batch.
 template <class Value> [[nodiscard]] matrix_stack pair_stack(std::string_view name, const array_view& given, const pair_shape& to, const Value& value) {
     const std::size_t rank = given.shape.size();
     const std::size_t rows = rank >= 2 ? given.shape[rank - 2] : 1;
     const std::size_t columns = rank >= 1 ? given.shape[rank - 1] : 1;
     const array_view pairs{dtype::f64, {to.n_q, to.n_k}};
-    if (rows != 1) check_rule<rules::mask_row_for_each_query>("the scores", pairs, to.n_q, name, given, rows);
-    if (columns != 1) check_rule<rules::mask_column_for_each_key>("the scores", pairs, to.n_k, name, given, columns);
+    try {
+        if (rows != 1) check_rule<rules::mask_row_for_each_query>("the scores", pairs, to.n_q, name, given, rows);
+        if (columns != 1) check_rule<rules::mask_column_for_each_key>("the scores", pairs, to.n_k, name, given, columns);
+    } catch (const usage_error& error) {
+        throw usage_error(std::string(error.what()) + pair_hint(given, to));
+    }
     matrix_stack stack{{}, to.n_q, to.n_k, {}};
     if (rank > 2) stack.batch.assign(given.shape.begin(), given.shape.end() - 2);
     while (stack.batch.size() > to.batch.size() && stack.batch.front() == 1) stack.batch.erase(stack.batch.begin());
@@ -78,8 +93,16 @@ template <class Value> [[nodiscard]] matrix_stack pair_stack(std::string_view na
         for (std::size_t i = 0; i < to.n_q; ++i)
             for (std::size_t j = 0; j < to.n_k; ++j)
                 stack.values.push_back(value(decode(given, (s * rows + (rows == 1 ? 0 : i)) * columns + (columns == 1 ? 0 : j))));
-    const std::string names = "the scores " + shape_text(to.batch) + " x [" + std::to_string(to.n_q) + ", " + std::to_string(to.n_k) + "] and " + std::string(name) + " " + shape_text(given.shape);
-    if (to.batch != common_batch(to.batch, stack.batch, names, false)) throw usage_error(std::string(name) + " " + shape_text(given.shape) + " has more batch dimensions than the scores");
+    std::vector<std::size_t> scores = to.batch;
+    scores.insert(scores.end(), {to.n_q, to.n_k});
+    const std::string both = "the scores " + shape_text(scores) + " and " + std::string(name) + " " + shape_text(given.shape);
+    std::vector<std::size_t> common;
+    try {
+        common = common_batch(to.batch, stack.batch, both, false);
+    } catch (const usage_error& error) {
+        throw usage_error(std::string(error.what()) + pair_hint(given, to));
+    }
+    if (to.batch != common) throw usage_error(std::string(name) + " " + shape_text(given.shape) + " has more batch dimensions than the scores " + shape_text(scores));
     return stack;
 }
 
@@ -100,7 +123,14 @@ template <class Value> [[nodiscard]] matrix_stack pair_stack(std::string_view na
 inline void warn_of_float_mask(std::string_view name, const array_view& given, const matrix_stack& mask, std::vector<std::string>& warnings) {
     const auto zero_or_one = [](double x) { return x == 0 || x == 1; };
     if (is_float(given.type) && ranges::all_of(mask.values, zero_or_one) && ranges::any_of(mask.values, [](double x) { return x == 1; }))
-        warnings.emplace_back("the float mask '" + std::string(name) + "' holds 0 and 1 alone: a float mask is added to the scores; one that says which keys may be seen is bool, or integer");
+        warnings.emplace_back(std::string(name) + ": the float mask holds 0 and 1 alone: a float mask is added to the scores; one that says which keys may be seen is bool, or integer");
+}
+
+// A mask [b, n_k] of b batch elements is read as [n_q, n_k] where b = n_q.
+inline void warn_of_padding_mask(std::string_view name, const array_view& given, const pair_shape& to, std::vector<std::string>& warnings) {
+    const std::size_t heads = to.batch.empty() ? 1 : to.batch.back(), batches = heads == 0 ? 0 : element_count(to.batch) / heads;
+    if (given.shape.size() == 2 && batches > 1 && given.shape[0] == batches && batches == to.n_q)
+        warnings.emplace_back(std::string(name) + " " + shape_text(given.shape) + " is read as [n_q, n_k]; if it is a key padding mask [b, n_k], save it as [b, 1, 1, n_k] (mask[:, None, None, :])");
 }
 
 } // namespace detail
@@ -128,6 +158,7 @@ inline void warn_of_float_mask(std::string_view name, const array_view& given, c
         p.bias_adds = is_float(mask->type);
         p.bias = detail::mask_stack("mask", *mask, how, {p.batch, p.n_q, p.n_k});
         detail::warn_of_float_mask("mask", *mask, *p.bias, p.warnings);
+        detail::warn_of_padding_mask("mask", *mask, {p.batch, p.n_q, p.n_k}, p.warnings);
     }
     return p;
 }

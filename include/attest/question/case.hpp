@@ -211,6 +211,9 @@ inline void declare_bf16(std::vector<named_array>& arrays, const std::vector<std
         else if (is_output(op, c.name)) q.candidates.emplace_back(c.name, c.value);
         else {
             detail::refuse_likely_mistake(op, c, all, torch);
+            if (torch && c.name.ends_with("_mask"))
+                throw usage_error("member '" + c.member + "' changes what is right, and is not a name that attest reads: save it as mask (self_attn.mask, cross_attn.mask in layers), broadcastable to "
+                                  "[b, H, n_q, n_k]; a key padding mask [b, n_k] as mask[:, None, None, :]; and declare mask-polarity=drop, since True means masked there");
             if (c.name.starts_with("layers.") && !layer_of(c.name) && (op.name == "encoder" || op.name == "decoder"))
                 throw usage_error("member '" + c.member + "' belongs to no layer: layers are numbered 0, 1, 2, …, as in layers.0.ffn.w_1");
             q.warnings.push_back(detail::not_used(op, c));

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <range/v3/algorithm/all_of.hpp>
 #include <range/v3/algorithm/any_of.hpp>
+#include <range/v3/algorithm/find.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
@@ -25,14 +26,7 @@ inline std::string coloured(verdict v, const std::string& text, bool colours) {
 
 inline std::string index_text(const std::vector<std::size_t>& index) { return shape_text(index); }
 
-// Strings with a separator between them.
-template <class Range> std::string joined(const Range& parts, const char* separator) {
-    std::string text;
-    for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
-    return text;
-}
-
-// The same in lines of at most `width` bytes; those after the first are indented to a report's values.
+// Strings with a separator between them, in lines of at most `width` bytes; those after the first are indented to a report's values.
 template <class Range> std::string wrapped(const Range& parts, const char* separator, std::size_t width = 140) {
     const std::string indent(15, ' ');
     std::string text, line;
@@ -60,7 +54,7 @@ inline void element_lines(std::string& to, const char* title, const worst_elemen
 
 // What the verdict means for this output, and what to do about it.
 inline std::string meaning(const output_result& o) {
-    const char* const stages = o.propagated ? "more of the op's outputs (attest list names them)" : "stages (raw_scores, scores, weights, lse)";
+    const char* const stages = o.propagated ? "intermediate results, if the op has any (attest list names them)," : "stages (raw_scores, scores, weights, lse)";
     switch (o.verdict) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
     case verdict::consistent:
@@ -77,8 +71,8 @@ inline std::string meaning(const output_result& o) {
                            o.blind, o.elements, o.arithmetic);
     case verdict::inaccurate:
         return fmt::format("{} elements ({}) are farther off than {} can be, whatever the order of its sums.\n    Errors this large are possible in {}: either something inside is "
-                           "computed that coarsely,\n    or there is a small mistake (a lost key, a slightly wrong scale, other inputs than those in the case).",
-                           o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic, o.weaker);
+                           "computed that coarsely,\n    or there is a small mistake ({}, other inputs than those in the case). Look at the conventions first.",
+                           o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic, o.weaker, o.propagated ? "a wrong constant, a lost term" : "a lost key, a slightly wrong scale");
     case verdict::wrong:
         return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic known here can do for {}: its rounding of the formula above does not explain them.\n    "
                            "Look at the conventions first; {} in the case would show where it begins.",
@@ -116,8 +110,11 @@ inline std::string assumption(const check_result& r) {
 
 namespace detail {
 
-// In a case of many outputs, one that passes takes one line.
+// In a case of many outputs, those that are not the first to look at take one line each.
 inline std::string short_text(const output_result& o, bool colours) {
+    if (!o.limits_derived)
+        return fmt::format("  {} {} {}: {}; {} of {} correctly rounded, rms {} ULP, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
+                           coloured(o.verdict, std::string(name_of(o.verdict)), colours), o.exact, o.elements, ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
     return fmt::format("  {} {} {}: {}, errors reach {} what {} may be off; {} of {} correctly rounded, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
                        coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic, o.exact, o.elements, ulp_text(o.max_ulp));
 }
@@ -131,6 +128,23 @@ inline std::vector<std::string> few_inputs(const check_result& r, std::vector<st
         if (r.inputs[i].name.find('.') == std::string::npos) few.push_back(inputs[i]);
     few.push_back(fmt::format("and {} parameters and masks", inputs.size() - few.size()));
     return few;
+}
+
+// Conventions as they would be written: those that differ from the default, and the others.
+inline std::pair<std::vector<std::string>, std::vector<std::string>> sorted_conventions(const settings& in_force) {
+    std::pair<std::vector<std::string>, std::vector<std::string>> sorted;
+    for (const auto& [key, value] : in_force) {
+        if (key == "arithmetic") continue; // has a line of its own
+        const auto info = ranges::find(convention_table(), key, &convention_info::key);
+        const bool is_default = info != convention_table().end() && value == info->values.front();
+        (is_default ? sorted.second : sorted.first).push_back(key + "=" + value);
+    }
+    return sorted;
+}
+
+// Whether results go on from those before them.
+inline bool is_staged(const check_result& r) {
+    return r.outputs.size() > 1 && ranges::any_of(r.outputs, [](const output_result& o) { return o.name.ends_with(".out"); });
 }
 
 // What the limits of these outputs are.
@@ -153,19 +167,21 @@ inline std::string limit_line(const check_result& r) {
     auto out = std::back_inserter(report);
     const auto inputs = r.inputs | ranges::views::transform([](const input_summary& i) { return fmt::format("{} {} {}", i.name, shape_text(i.shape), name_of(i.type)); }) |
                         ranges::to<std::vector<std::string>>();
-    const auto in_force = r.conventions | ranges::views::transform([](const auto& setting) { return setting.first + "=" + setting.second; }) |
-                          ranges::to<std::vector<std::string>>();
     fmt::format_to(out, "  inputs       {}\n", detail::wrapped(detail::few_inputs(r, inputs), ", "));
-    fmt::format_to(out, "  conventions  {}\n", detail::wrapped(in_force, " "));
+    const auto [declared, by_default] = detail::sorted_conventions(r.conventions);
+    fmt::format_to(out, "  conventions  {}\n", declared.empty() ? "all as by default" : detail::wrapped(declared, " "));
+    if (!by_default.empty()) fmt::format_to(out, "  by default   {}\n", detail::wrapped(by_default, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
     fmt::format_to(out, "  limit        {}\n", detail::limit_line(r));
+    if (detail::is_staged(r)) fmt::format_to(out, "  stages       each but gradients is evaluated from those before it as the case gives them\n");
     for (const std::string& warning : r.warnings) fmt::format_to(out, "  warning      {}\n", warning);
     if (!r.first_bad_stage.empty() && r.outputs.size() > 1) fmt::format_to(out, "  first bad stage, in the order of computation: {}\n", r.first_bad_stage);
     report += "\n";
     constexpr std::size_t few = 4;
     bool short_before = false;
     for (const output_result& o : r.outputs) {
-        const bool is_short = r.outputs.size() > few && passes(o.verdict) && o.name != "out";
+        const bool is_first = o.name == r.first_bad_stage || (r.first_bad_stage.empty() && o.name == "out");
+        const bool is_short = r.outputs.size() > few && !is_first && (passes(o.verdict) || !r.first_bad_stage.empty() || !o.limits_derived);
         if (!is_short && short_before) report += "\n";
         report += is_short ? detail::short_text(o, colours) : output_text(o, colours) + "\n";
         short_before = is_short;
