@@ -25,7 +25,7 @@ struct d_v : attest::per_head<d_model, H> {};
 struct d_ff : attest::axis<2048> {};
 using layer = attest::encoder_layer_weights<double, d_model, H, d_k, d_v, d_ff>;
 
-attest::tensor<double, n, d_model> base_encoder() {
+auto base_encoder() {
     std::mt19937 generator;
     const auto fill = [&](auto& matrix) { // numbers in [-1, 1), divided by the root of the number of rows
         for (std::size_t e = 0; e < matrix.elements(); ++e)

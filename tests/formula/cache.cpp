@@ -90,9 +90,9 @@ TEST_CASE("a full cache, and keys that do not fit, are errors at run time, and l
     CHECK_THROWS_WITH(kept.append(key, (tensor<double, axis<2>>{})), std::string(rules::same_shape::sentence) + " (3 and 2)");
     CHECK(kept.length() == 0);
     kept.append(key, value);
-    CHECK_THROWS_WITH(kept.append(key, value), std::string(rules::index_in_range::sentence) + " (1 and 1)");
+    CHECK_THROWS_WITH(kept.append(key, value), std::string(detail::cache_has_room::sentence) + " (1 and 1)");
     CHECK(kept.length() == 1);
-    CHECK_THROWS_WITH(decode_step(kept, key, key, value), std::string(rules::index_in_range::sentence) + " (1 and 1)");
+    CHECK_THROWS_WITH(decode_step(kept, key, key, value), std::string(detail::cache_has_room::sentence) + " (1 and 1)");
     key_value_cache<double, dyn, dyn, dyn> another(2, 4, 3);
     CHECK_THROWS_WITH(decode_step(another, (tensor<double, axis<5>>{}), key, value), std::string(rules::query_key_dimension::sentence) + " (5 and 4)");
 }

@@ -62,9 +62,9 @@ TEST_CASE("a ReLU whose sign rounding decides is open, however large the numbers
     for (const double beside : {-1e-8, 1e-9, 1e-8}) {
         const double b = static_cast<double>(-exact) + beside;
         const double hidden = sum + b > 0 ? sum + b : 0;
-        const question asked{{{"op", "feed_forward"}}, {{"x", {{1, 3}, x}}, {"w_1", {{3, 1}, w}}, {"b_1", {{1}, {b}}}, {"w_2", {{1, 1}, {2.0}}}, {"dout", {{1, 1}, {1.5}}}}};
+        const question asked{{{"op", "feed_forward"}}, {{"x", {{1, 3}, x}}, {"w_1", {{3, 1}, w}}, {"b_1", {{1}, {b}}}, {"w_2", {{1, 3}, {2.0, 0, 0}}}, {"dout", {{1, 3}, {1.5, 0, 0}}}}};
         const double slope = sum + b > 0 ? 3.0 : 0;
-        const members made{{"out", {{1, 1}, {2 * hidden}}}, {"dx", {{1, 3}, {slope * w[0], slope * w[1], slope * w[2]}}}, {"db_1", {{1}, {slope}}}};
+        const members made{{"out", {{1, 3}, {2 * hidden, 0, 0}}}, {"dx", {{1, 3}, {slope * w[0], slope * w[1], slope * w[2]}}}, {"db_1", {{1}, {slope}}}};
         CAPTURE(beside, sum + b);
         CHECK_FALSE(fails(checked(asked, made)));
     }
@@ -109,7 +109,7 @@ TEST_CASE("nothing is said where a step of some right program leaves the range o
 }
 
 TEST_CASE("the far tail of GELU is exact", "[oracle]") {
-    question asked{{{"op", "gelu"}}, {{"x", {{5}, {-8, -15, -16, -30, -38}}}}};
+    question asked{{{"op", "gelu"}}, {{"x", {{5}, {-8, -12, -15, -16, -18}}}}};
     for (const char* form : {"erf", "tanh"}) {
         asked.settings = {{"op", "gelu"}, {"gelu", form}};
         const auto out = values_of(asked, {"out"}).at("out").values;
