@@ -32,7 +32,7 @@ template <class Range> std::string wrapped(const Range& parts, const char* separ
     std::string text, line;
     for (const std::string& part : parts) {
         if (!line.empty() && indent.size() + line.size() + part.size() + 2 > width) {
-            text += line + "\n" + indent;
+            text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n" + indent;
             line.clear();
         }
         line += part + separator;
