@@ -83,8 +83,9 @@ public:
 
     /// Zeros; dynamic axes have length 0.
     constexpr tensor() : values_(extents_type{}.elements()) {}
-    /// Zeros, with these lengths.
-    constexpr explicit tensor(extents_type lengths) : lengths_{lengths}, values_(lengths.elements()) {}
+    /// Zeros, with these lengths. (A template, so that braces are never taken for lengths: `tensor<S, axis<1>, d> x{{3, -1}};` is a row.)
+    template <std::same_as<extents_type> Lengths>
+    constexpr explicit tensor(Lengths lengths) : lengths_{lengths}, values_(lengths.elements()) {}
     /// Zeros, with these lengths; those of fixed axes must be what their types say.
     template <std::convertible_to<std::size_t>... Lengths> [[nodiscard]] static constexpr tensor with_lengths(Lengths... lengths) {
         return tensor(extents_type(lengths...));
