@@ -64,6 +64,18 @@ TEST_CASE("every dump of a block gets its verdict", "[program]") {
     CHECK(undecided >= 20);
 }
 
+TEST_CASE("a report claims no more for a limit than is known of it", "[program]") {
+    const outcome first_order = run({"check", dump("blocks/torch-decoder-post-f64.npz")});
+    INFO(shown(first_order));
+    CHECK(contains(first_order.out, "inside the first-order limit"));
+    CHECK(contains(first_order.out, "first-order and not proved"));
+    CHECK_FALSE(contains(first_order.out, "worst-case"));
+    const outcome certain = run({"check", dump("numpy-f64.npz")});
+    INFO(shown(certain));
+    CHECK(contains(certain.out, "inside the worst-case limit"));
+    CHECK_FALSE(contains(certain.out, "first-order"));
+}
+
 TEST_CASE("what a dump of several stages gets wrong is named, in the order of computation", "[program]") {
     const outcome o = run({"check", dump("numpy-f64-stages.npz"), "--scale", "0.2"});
     INFO(shown(o));

@@ -58,8 +58,8 @@ inline std::string meaning(const output_result& o) {
     switch (o.verdict) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
     case verdict::consistent:
-        return fmt::format("every element lies inside the worst-case limit of {}: rounding can explain the difference.\n    A mistake smaller than the limit is not excluded.",
-                           o.arithmetic);
+        return fmt::format("every element lies inside the {} limit of {}: rounding can explain the difference.\n    A mistake smaller than the limit is not excluded.",
+                           o.first_order ? "first-order" : "worst-case", o.arithmetic);
     case verdict::undecided:
         if (!o.limits_derived)
             return fmt::format("no limits are derived yet for this op in {}: the distances above are exact, but nothing says how large they may be.\n    A dump of the same in f64 can be judged.",
@@ -70,9 +70,10 @@ inline std::string meaning(const output_result& o) {
                            "reach;\n    declare a stricter arithmetic, or use shorter rows or smaller scores.",
                            o.blind, o.elements, o.arithmetic);
     case verdict::inaccurate:
-        return fmt::format("{} elements ({}) are farther off than {} can be, whatever the order of its sums.\n    Errors this large are possible in {}: either something inside is "
+        return fmt::format("{} elements ({}) are farther off than {} can be{}.\n    Errors this large are possible in {}: either something inside is "
                            "computed that coarsely,\n    or there is a small mistake ({}, other inputs than those in the case). Look at the conventions first.",
-                           o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic, o.weaker, o.propagated ? "a wrong constant, a lost term" : "a lost key, a slightly wrong scale");
+                           o.outside_certain, percent(o.outside_certain, o.elements), o.arithmetic,
+                           o.first_order ? " to first order" : ", whatever the order of its sums", o.weaker, o.propagated ? "a wrong constant, a lost term" : "a lost key, a slightly wrong scale");
     case verdict::wrong:
         return fmt::format("{} elements ({}) in {} of {} rows are outside what any arithmetic known here can do for {}: its rounding of the formula above does not explain them.\n    "
                            "Look at the conventions first; {} in the case would show where it begins.",
