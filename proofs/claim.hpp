@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// `claim`: one statement of the lectures, and what became of it. Data alone: the program prints it, and the proofs are held against it (settle.hpp).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace attest::proofs {
+
+/// Is the statement, as it is printed, right?
+enum class wording { correct, imprecise, wrong, not_checkable };
+
+/// How that was settled.
+enum class outcome {
+    proved,       ///< by the compiler: types, exact arithmetic, enclosures with proven ends, full enumeration
+    refuted,      ///< by the compiler: what is printed is false, and what is meant is proved
+    identity,     ///< identity (probabilistic): both sides agree at random points of a finite field; see `seeds` and `degree`
+    tested,       ///< at run time, or by a program that must not compile, on what `tests` says
+    not_checkable ///< an opinion, a citation, history: `method` says which
+};
+
+/// An entry of the ledger.
+struct claim {
+    std::string_view id;              ///< A015: lecture A (attention), B (foundations) or E (exercises)
+    std::string_view statement;       ///< what the lecture says, in our words
+    wording text;                     ///< whether that is so
+    outcome status;                   ///< how this was settled
+    std::string_view method;          ///< by what means: on which shapes, in which arithmetic
+    std::string_view correction = {}; ///< what is true instead, of a statement that is imprecise or wrong
+    std::string_view value = {};      ///< the value or enclosure. The proof reads its numbers from here: one digit changed, and it does not compile
+    std::string_view tests = {};      ///< entries of ctest that settle it too or alone, separated by spaces: "compile_fail/query_key_dimension"
+    unsigned seeds = 0;               ///< of an identity: the number of random points
+    unsigned degree = 0;              ///< of an identity without exp: a bound of the numerator's degree, so that the error is at most (degree/p)^seeds
+
+    /// Number `index` of `value`: its pieces between blanks, commas and parentheses that begin with a digit, or with a sign and a digit.
+    [[nodiscard]] constexpr std::string_view number(std::size_t index = 0) const {
+        constexpr std::string_view between = " ,;()[]{}=";
+        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+        for (std::size_t begin = 0; begin < value.size();) {
+            std::size_t end = begin;
+            while (end < value.size() && between.find(value[end]) == std::string_view::npos) ++end;
+            const std::string_view piece = value.substr(begin, end - begin);
+            const bool is_signed = piece.size() > 1 && piece[0] == '-';
+            if (!piece.empty() && is_digit(piece[is_signed ? 1 : 0]) && index-- == 0) return piece;
+            begin = end + 1;
+        }
+        return {}; // which no reader of numbers takes
+    }
+};
+
+} // namespace attest::proofs

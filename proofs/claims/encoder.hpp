@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// What the lectures say of encoder and decoder blocks.
+#pragma once
+
+#include "../claim.hpp"
+
+namespace attest::proofs {
+
+inline constexpr claim encoder_claims[] = {
+    {.id = "A081",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "A082",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "A083",
+     .statement = "TODO",
+     .text = wording::imprecise,
+     .status = outcome::not_checkable,
+     .method = "TODO"},
+    {.id = "A094",
+     .statement = "TODO",
+     .text = wording::imprecise,
+     .status = outcome::refuted,
+     .method = "TODO"},
+    {.id = "A106",
+     .statement = "TODO",
+     .text = wording::not_checkable,
+     .status = outcome::not_checkable,
+     .method = "TODO"},
+    {.id = "A107",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "A108",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "A109",
+     .statement = "TODO",
+     .text = wording::imprecise,
+     .status = outcome::refuted,
+     .method = "TODO"},
+    {.id = "A112",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "B052",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+    {.id = "B054",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::not_checkable,
+     .method = "TODO"},
+    {.id = "B055",
+     .statement = "TODO",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .method = "TODO"},
+};
+
+} // namespace attest::proofs
