@@ -88,9 +88,17 @@ int run(int argc, char** argv) {
     bool list_json = false;
     list.add_flag("--json", list_json, "as one JSON object");
 
+    CLI::App& claims = *app.add_subcommand("claims", "every claim of the lectures: is it right, and how was that settled");
+    bool claims_json = false;
+    claims.add_flag("--json", claims_json, "as a JSON array of objects");
+
+    CLI::App& explain = *app.add_subcommand("explain", "one claim of the lectures, with the place of its proof");
+    std::string code;
+    explain.add_option("CODE", code, "a claim, such as A015")->required();
+
     const auto is_meant = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
     if (argc > 1 && *argv[1] != '-' && std::as_const(app).get_subcommands(is_meant).empty()) {
-        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, inspect, list; see attest --help");
+        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, inspect, list, claims, explain; see attest --help");
         return trouble;
     }
     try {
@@ -120,6 +128,8 @@ int run(int argc, char** argv) {
         }
         if (inspect.parsed()) refuse_option(inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
+        if (claims.parsed()) return run_claims_command(claims_json);
+        if (explain.parsed()) return run_explain_command(code);
         return run_list_command(list_json);
     });
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSL-1.0
+// attest claims, attest explain.
+#include "claims.hpp"
+#include "commands.hpp"
+
+#include "attest/question/nearest.hpp"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace attest::program {
+
+namespace {
+
+constexpr std::size_t width = 120;
+
+// A letter of text that begins here: not a continuation byte of UTF-8.
+std::size_t columns(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+// `text` in lines of at most `width` columns, all but the first indented.
+std::string wrapped(std::string_view text, std::size_t indent) {
+    std::string out;
+    std::size_t column = indent;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::string_view word_here = text.substr(0, end);
+        if (column > indent && column + 1 + columns(word_here) > width) {
+            out += '\n' + std::string(indent, ' ');
+            column = indent;
+        } else if (column > indent) {
+            out += ' ';
+            ++column;
+        }
+        out += word_here;
+        column += columns(word_here);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+}
+
+nlohmann::ordered_json json_of(const claim& c) {
+    nlohmann::ordered_json j{{"id", c.id},       {"statement", c.statement}, {"text", word(c.text)},       {"status", word(c.status)},
+                             {"method", c.method}, {"value", nullptr},         {"source", source_of(c)},     {"correction", nullptr},
+                             {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
+    if (!c.value.empty()) j["value"] = c.value;
+    if (!c.correction.empty()) j["correction"] = c.correction;
+    if (c.seeds != 0) j["error"] = error_of(c);
+    for (std::string_view rest = c.tests; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(' '), rest.size());
+        j["tests"].push_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return j;
+}
+
+void put_totals(std::string& text, std::string_view of, const std::map<std::string_view, int>& counts) {
+    std::vector<std::pair<int, std::string_view>> sorted;
+    for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
+    std::ranges::sort(sorted);
+    std::string list;
+    for (const auto& [count, name] : sorted) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", -count, name);
+    text += fmt::format("  {:<8}{}\n", of, wrapped(list, 10));
+}
+
+std::string table() {
+    std::string text;
+    std::map<std::string_view, int> by_text, by_status, by_means;
+    for (const claim* c : claims_in_order()) {
+        text += fmt::format("{}  {:<14}{:<26}{}\n", c->id, word(c->text), word(c->status), source_of(*c));
+        text += "      " + wrapped(c->statement, 6) + "\n";
+        if (!c->correction.empty()) text += "      instead: " + wrapped(c->correction, 15) + "\n";
+        if (!c->value.empty()) text += "      value: " + wrapped(c->value, 13) + "\n";
+        ++by_text[word(c->text)], ++by_status[word(c->status)], ++by_means[means_of(*c)];
+    }
+    text += fmt::format("\n{} claims of the three lectures; {}\n", claims_in_order().size(), proofs_sentence());
+    put_totals(text, "text", by_text);
+    put_totals(text, "status", by_status);
+    put_totals(text, "method", by_means);
+    return text;
+}
+
+// a15, A015: as the ledger writes it.
+std::string normal_id(std::string_view code) {
+    std::string id(code);
+    if (id.size() < 2) return id;
+    if (id[0] >= 'a' && id[0] <= 'z') id[0] = static_cast<char>(id[0] - 'a' + 'A');
+    const bool digits = id.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (digits && id.size() < 4) id.insert(1, 4 - id.size(), '0');
+    return id;
+}
+
+std::string explained(const claim& c) {
+    std::string text = fmt::format("{}: {}; {}\n\n", c.id, word(c.text), word(c.status));
+    const auto line = [&text](std::string_view label, std::string_view what) {
+        if (!what.empty()) text += fmt::format("  {:<12}{}\n", label, wrapped(what, 14));
+    };
+    line("says", c.statement);
+    line("instead", c.correction);
+    line("value", c.value);
+    line("settled by", c.method);
+    line("error", error_of(c));
+    line("tests", c.tests);
+    const bool has_proof = source_of(c).find(".cpp:") != std::string::npos;
+    line(has_proof ? "proof" : "entry", source_of(c));
+    if (has_proof) line("", proofs_sentence());
+    return text;
+}
+
+} // namespace
+
+int run_claims_command(bool json) {
+    if (json) {
+        auto all = nlohmann::ordered_json::array();
+        for (const claim* c : claims_in_order()) all.push_back(json_of(*c));
+        std::fputs((all.dump(1) + "\n").c_str(), stdout);
+    } else {
+        std::fputs(table().c_str(), stdout);
+    }
+    return passed; // whether it could be written is asked at the end of the program
+}
+
+int run_explain_command(const std::string& code) {
+    const claim* c = proofs::find_claim(normal_id(code));
+    if (c == nullptr) {
+        std::vector<std::string_view> ids;
+        for (const claim* known : claims_in_order()) ids.push_back(known->id);
+        throw usage_error("there is no code '" + code + "'; claims are " + std::string(ids.front()) + " to " + std::string(ids.back()) + ", and attest claims lists them" +
+                          " (mistakes have no codes in this version)");
+    }
+    std::fputs(explained(*c).c_str(), stdout);
+    return passed;
+}
+
+} // namespace attest::program
