@@ -63,7 +63,7 @@ bool proofs_were_built() {
 
 std::string proofs_sentence() {
 #ifdef ATTEST_PROOFS_BUILT
-    return "the proofs were compiled with this program, by " ATTEST_PROOFS_BUILT;
+    return "the proofs were compiled with this program";
 #else
     return "the proofs were not compiled with this program: cmake --workflow --preset proofs does that";
 #endif

@@ -20,7 +20,7 @@ std::string read(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What the program prints, without the line of seconds, which differs from run to run.
+// What the program prints, without the line of seconds, which differs from run to run, and without that of the build.
 std::string output_of(const std::string& arguments) {
     const std::string command = std::string("cd '") + ATTEST_SOURCE_DIR + "' && '" + ATTEST_PROGRAM + "' " + arguments + " 2>&1";
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -30,7 +30,7 @@ std::string output_of(const std::string& arguments) {
     std::istringstream lines(text);
     std::string kept;
     for (std::string line; std::getline(lines, line);)
-        if (line.find(" s for the exact values, ") == std::string::npos) kept += line + "\n";
+        if (line.find(" s for the exact values, ") == std::string::npos && line.find("compiled with this program") == std::string::npos) kept += line + "\n";
     while (kept.size() > 1 && kept[kept.size() - 2] == '\n') kept.pop_back();
     return kept;
 }
