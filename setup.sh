@@ -9,7 +9,7 @@ help() {
     cat <<EOF
 Usage: ./setup.sh [--clang]
 Installs what attest is built with and is not there yet, on Debian 12 and newer and Ubuntu 24.04 and newer; removes nothing.
-  --clang   also the newest clang++ of the distribution, with libc++ (for the preset "clang")
+  --clang   also the newest clang++ of the distribution, with libc++ and the sanitizers' runtime (for the presets "clang" and "asan")
   --help    this text
 With BOOST_ROOT=FOLDER in the environment (an unpacked Boost >= 1.81), Boost is taken from there, by this script and by CMake.
 Needed: $needs.
@@ -55,6 +55,7 @@ need_program g++ g++ 12 g++ -dumpfullversion
 need_program cmake cmake 3.25 cmake --version
 need_program ninja-build ninja 1.10 ninja --version
 need_program pkgconf pkg-config 0.29 pkg-config --version # for one test: attest.pc
+need_program python3 python3 3.9 python3 --version         # for tests/mutants
 for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev; do need_package $package; done
 
 # Boost: 1.81 or newer. Debian 12 has it beside its default 1.74; the two cannot both be installed.
@@ -94,11 +95,14 @@ update() {
     root apt-get update -qq || say "apt-get update failed; going on with the package lists that are here"
 }
 
-# Clang: whatever clang++ >= 16 has its libc++ is enough; otherwise the newest pair of the distribution.
+# Clang: whatever clang++ >= 16 has its libc++ and its sanitizers is enough; otherwise the newest pair of the distribution.
 if [ -n "$want_clang" ]; then
     have=
     for number in $(seq 40 -1 16); do
-        if command -v clang++-$number >/dev/null && installed libc++-$number-dev && installed libc++abi-$number-dev; then have=$number; break; fi
+        if command -v clang++-$number >/dev/null && installed libc++-$number-dev && installed libc++abi-$number-dev && installed libclang-rt-$number-dev; then
+            have=$number
+            break
+        fi
     done
     if [ -z "$have" ]; then
         update
@@ -106,7 +110,7 @@ if [ -n "$want_clang" ]; then
             # apt-cache show is content if it knows one of several packages, so each is asked for alone.
             if apt-cache show clang-$number >/dev/null 2>&1 && apt-cache show libc++-$number-dev >/dev/null 2>&1; then
                 have=$number
-                for package in clang-$number libc++-$number-dev libc++abi-$number-dev; do need_package $package; done
+                for package in clang-$number libc++-$number-dev libc++abi-$number-dev libclang-rt-$number-dev; do need_package $package; done
                 break
             fi
         done
