@@ -55,7 +55,7 @@ need_program g++ g++ 12 g++ -dumpfullversion
 need_program cmake cmake 3.25 cmake --version
 need_program ninja-build ninja 1.10 ninja --version
 need_program pkgconf pkg-config 0.29 pkg-config --version # for one test: attest.pc
-need_program python3 python3 3.9 python3 --version         # for tests/mutants
+need_program python3 python3 3.11 python3 --version        # for tests/mutants
 for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev; do need_package $package; done
 
 # Boost: 1.81 or newer. Debian 12 has it beside its default 1.74; the two cannot both be installed.
