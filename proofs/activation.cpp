@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// ReLU, exactly; and of GELU what is exact in double.
+// ReLU, exactly; GELU in its three forms: how far apart they are, where GELU is least, and where its slope is greatest.
 
-#include "attest/formula/activation.hpp"
+#include "identity.hpp"
+#include "settle.hpp"
+
 #include "attest/arithmetic/dual.hpp"
+#include "attest/arithmetic/interval.hpp"
+#include "attest/arithmetic/rational.hpp"
+#include "attest/formula/activation.hpp"
 #include "attest/gradient/activation.hpp"
+
+#include <bit>
+#include <cstdint>
 
 namespace attest::proofs {
 namespace {
@@ -15,15 +23,19 @@ static_assert(relu(tensor<int, components>{-7, -1, 0, 1, 7}) == tensor<int, comp
 
 // What follows from it, at every integer from −500 to 500.
 template <class Law>
-constexpr bool holds(const Law& law) {
+constexpr bool at_each(const Law& law) {
     for (int x = -500; x <= 500; ++x)
         if (!law(x)) return false;
     return true;
 }
-static_assert(holds([](int x) { return relu(x) - relu(-x) == x && relu(x) * relu(-x) == 0; }));
-static_assert(holds([](int x) { return relu(relu(x)) == relu(x) && relu(3 * x) == 3 * relu(x); }));
+static_assert(at_each([](int x) { return relu(x) - relu(-x) == x && relu(x) * relu(-x) == 0; }));
+static_assert(at_each([](int x) { return relu(relu(x)) == relu(x) && relu(3 * x) == 3 * relu(x); }));
 // It is not linear: that is what it is for (A097).
 static_assert(relu(1) + relu(-1) != relu(1 + -1));
+// −0 is not below 0, and stays as it is.
+static_assert(std::bit_cast<std::uint64_t>(relu(-0.0)) == std::bit_cast<std::uint64_t>(-0.0));
+// Its slope, 0 at 0, in every arithmetic.
+static_assert(step(0.5) == 1 && step(0.0) == 0 && step(-0.5) == 0 && surely(step(interval::ratio(1, 2)) == 1) && surely(step(interval(-1)) == 0));
 // [/A104]
 
 // [slope]
@@ -31,17 +43,15 @@ static_assert(relu(1) + relu(-1) != relu(1 + -1));
 constexpr double from_the_right = (relu(0x1p-1000) - relu(0.0)) / 0x1p-1000;
 constexpr double from_the_left = (relu(0.0) - relu(-0x1p-1000)) / 0x1p-1000;
 static_assert(from_the_right == 1 && from_the_left == 0);
-// By convention it is 0 there, and ε carries the same slope along.
-static_assert(relu_slope(0) == 0 && relu_slope(1) == 1 && relu_slope(-1) == 0);
-static_assert(holds([](int x) {
-    return relu(dual<int>(x, 3)).value() == relu(x) && relu(dual<int>(x, 3)).derivative() == 3 * relu_slope(x);
-}));
-// Away from 0 the slope is the difference quotient.
-static_assert(holds([](int x) { return x == 0 || 2 * relu_slope(x) == relu(x + 1) - relu(x - 1); }));
 // [/slope]
 
+const entry A104 = settle("A104", holds([] { return at_each([](int x) { return relu(x) == (x > 0 ? x : 0); }); }), holds([] {
+    constexpr interval positive = hull(interval(0), interval(1000)), rest = hull(interval(-1000), interval(0)), values = relu(positive); // of all of them at once
+    return contains(positive, values) && contains(values, positive) && surely(relu(rest) == 0);
+}), holds([] { return from_the_right != from_the_left; }));
+
 // [A105]
-// A105: every form of GELU is 0 at 0, with slope 1/2, and these are exact in double.
+// Every form of GELU is 0 at 0, with slope 1/2, and these are exact in double.
 constexpr gelu_form forms[] = {gelu_form::erf, gelu_form::tanh, gelu_form::sigmoid};
 constexpr bool same_at_zero = [] {
     for (const gelu_form form : forms) {
@@ -51,6 +61,44 @@ constexpr bool same_at_zero = [] {
     return true;
 }();
 static_assert(same_at_zero);
+// Elsewhere they are three functions.
+constexpr interval by_erf = gelu(interval(1)), by_tanh = gelu(interval(1), gelu_form::tanh), by_sigmoid = gelu(interval(1), gelu_form::sigmoid);
+static_assert(rounds_to(by_erf, "0.84134") && rounds_to(by_tanh, "0.84119") && rounds_to(by_sigmoid, "0.84580"));
+static_assert(rounds_to(by_erf - gelu(interval(-1)), "1.0000000000"));
+
+// How far a form is from x Φ(x), and the slope of that.
+constexpr interval distance(const interval& x, gelu_form form) { return gelu(x) - gelu(x, form); }
+constexpr interval slope_of_distance(const interval& x, gelu_form form) { return gelu_slope(x) - gelu_slope(x, form); }
+// A slope has opposite signs half a unit of the last printed digit below and above: there is an extremum, and `printed` is its right rounding.
+template <class Slope> constexpr bool turns_at(std::string_view printed, const Slope& slope) {
+    const auto [digits, unit] = printed_decimal<interval::integer>::read(printed);
+    const interval x = interval::decimal(printed), half = interval(1) / (2 * static_cast<long long>(unit));
+    return surely(slope(x - half) * slope(x + half) < 0);
+}
+// GELU″ = (2 − x²) φ(x).
+constexpr agreement second_derivative_is_right(draw& at) {
+    const field x = at.number();
+    const field density = attest::exp(-(x * x) / 2) / attest::sqrt(2 * field::pi());
+    return agree(gelu(dual<field>(x, 1)).derivative(), gelu_slope(x)) & agree(gelu_slope(dual<field>(x, 1)).derivative(), (2 - x * x) * density);
+}
+const entry A105 = settle("A105", fails_as_printed([] { return surely(by_erf != by_tanh) && surely(by_erf != by_sigmoid) && surely(by_tanh != by_sigmoid); }),
+                          holds_corrected([](const claim& c) { // GELU(x) − GELU(−x) = x, since erf(u) + erf(−u) = 0
+    return identity(c.seeds, [](draw& at) {
+        const field x = at.number(), u = x / attest::sqrt(field(2));
+        return agree(gelu(x) - gelu(-x), x + x * (attest::erf(u) + attest::erf(-u)) / 2);
+    });
+}), holds_corrected([](const claim& c) {
+    const interval x = interval::decimal(c.number(1));
+    const auto slope = [](const interval& at) { return slope_of_distance(at, gelu_form::tanh); };
+    return rounds_to(-distance(x, gelu_form::tanh), c.number(0)) && turns_at(c.number(1), slope);
+}), holds_corrected([](const claim& c) {
+    const interval x = interval::decimal(c.number(3));
+    const auto slope = [](const interval& at) { return slope_of_distance(at, gelu_form::sigmoid); };
+    return rounds_to(distance(x, gelu_form::sigmoid), c.number(2)) && turns_at(c.number(3), slope);
+}), holds_corrected([](const claim& c) { return identity(c.seeds, second_derivative_is_right); }), holds_corrected([](const claim& c) {
+    // Below −√2 the slope falls from 0, and so is negative; from −√2 to √2 it grows, through 0 once; above, GELU is positive.
+    return rounds_to(gelu(interval::decimal(c.number(5))), c.number(4)) && turns_at(c.number(5), [](const interval& x) { return gelu_slope(x); });
+}), holds_corrected([](const claim& c) { return rounds_to(gelu_slope(attest::sqrt(interval(2))), c.number(6)); })); // from √2 on it falls again
 // [/A105]
 
 } // namespace

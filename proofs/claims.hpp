@@ -20,6 +20,7 @@
 #include "claims/symmetry.hpp"
 #include "claims/text.hpp"
 #include "claims/variance.hpp"
+#include "claims/worked_examples.hpp"
 
 #include <span>
 
@@ -42,6 +43,7 @@ inline constexpr std::span<const claim> ledger[] = {
     symmetry_claims,
     text_claims,
     variance_claims,
+    worked_examples_claims,
 };
 
 /// The claim with this id, or nullptr.

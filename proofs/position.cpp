@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
-// Positions: the sinusoids' exponents, what depends on differences alone, rotations, and ALiBi's slopes.
+// Positions that are added: the sinusoids' exponents, what depends on differences alone, and learned tables.
 
 #include "exact.hpp"
+#include "identity.hpp"
+#include "opaque.hpp"
+#include "settle.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/formula/matmul.hpp"
 #include "attest/formula/position.hpp"
+#include "attest/formula/score.hpp"
+#include "attest/gradient/position.hpp"
 
 namespace attest::proofs {
 namespace {
@@ -52,136 +57,199 @@ private:
 };
 
 // [B030]
-// B030: PE(t, 2i) = sin(t · base^(−2i/d)), PE(t, 2i + 1) = cos of the same, for every base.
+// PE(t, 2i) = sin(t · base^(−2i/d)), PE(t, 2i + 1) = cos of the same, for every base.
 template <std::size_t N, std::size_t D>
 constexpr bool is_the_lectures_formula() {
     const auto pe = sinusoidal<term, axis<N>, axis<D>>(term::base());
+    const auto dynamic_pe = sinusoidal<term>(N, D, term::base());
     for (int t = 0; t < static_cast<int>(N); ++t)
         for (int i = 0; i < static_cast<int>(D + 1) / 2; ++i) {
             const exact exponent = ratio(-2 * i, static_cast<int>(D));
             if (pe(t, 2 * i) != term(term::kind::sine, t, exponent)) return false;
             if (2 * i + 1 < static_cast<int>(D) && pe(t, 2 * i + 1) != term(term::kind::cosine, t, exponent)) return false;
         }
-    return true;
+    return dynamic_pe == tensor<term, axis<dynamic>, axis<dynamic>>(pe);
 }
-static_assert(is_the_lectures_formula<3, 2>() && is_the_lectures_formula<5, 8>());
-static_assert(is_the_lectures_formula<4, 5>(), "an odd dimension: one sine more");
-// The strict form wants pairs.
-static_assert(rules::even_dimension::holds<axis<4>> && !rules::even_dimension::holds<axis<5>>);
+
+// Where the base is not said, it is this one: sin(1/base^(2/4)) tells.
+constexpr bool is_default_base(const interval& base) {
+    const interval small = sin(1 / sqrt(base));
+    const auto of_types = sinusoidal<interval, axis<2>, axis<4>>()(1, 2), of_lengths = sinusoidal<interval>(2, 4)(1, 2);
+    const auto pairs_of_types = sinusoidal_pairs<interval, axis<2>, axis<4>>()(1, 2), pairs_of_lengths = sinusoidal_pairs<interval>(2, 4)(1, 2);
+    return meet(small, of_types) && meet(small, of_lengths) && meet(small, pairs_of_types) && meet(small, pairs_of_lengths);
+}
+
+const entry B030 = settle(
+    "B030", //
+    holds([] { return is_the_lectures_formula<3, 2>() && is_the_lectures_formula<5, 8>(); }),
+    holds([] { return is_the_lectures_formula<4, 5>(); }), // an odd dimension: one sine more
+    holds("10000", [](std::string_view base) { return is_default_base(interval::decimal(base)); }),
+    holds([] { return rules::even_dimension::holds<axis<4>> && !rules::even_dimension::holds<axis<5>>; })); // the strict form wants pairs
 // [/B030]
+static_assert(sinusoidal_pairs<term, axis<5>, axis<6>>(term::base()) == sinusoidal<term, axis<5>, axis<6>>(term::base()));
+static_assert(sinusoidal_pairs<term>(5, 6, term::base()) == sinusoidal<term>(5, 6, term::base()));
 
-// [B032]
-// B032: a frequency belongs to a pair of dimensions. The largest period for d = 512 is 10000^(510/512) = 9646.6 times
-// 2π, not 10000 times.
-constexpr interval largest_period = exp(interval::ratio(510, 512) * log(interval(10000)));
-static_assert(rounds_to(largest_period, "9646.6") && refutes(largest_period, "10000.0"));
-// [/B032]
-
-// Numbers, and an angle whose cosine is 3/5: cos k + i sin k = ((3 + 4i)/5)^k for whole k. With base 1 all pairs turn
-// alike, and every value is a fraction.
-class turning {
-public:
-    constexpr turning() = default;
-    constexpr explicit turning(int x) : value_{x} {}
-    constexpr explicit turning(const exact& x) : value_{x} {}
-
-    friend constexpr turning operator+(const turning& x, const turning& y) { return turning(x.value_ + y.value_); }
-    friend constexpr turning operator-(const turning& x, const turning& y) { return turning(x.value_ - y.value_); }
-    friend constexpr turning operator-(const turning& x) { return turning(-x.value_); }
-    friend constexpr turning operator*(const turning& x, const turning& y) { return turning(x.value_ * y.value_); }
-    friend constexpr turning operator/(const turning& x, const turning& y) { return turning(x.value_ / y.value_); }
-    friend constexpr bool operator==(const turning&, const turning&) = default;
-
-    friend constexpr turning attest_log(const turning& x) { return x.value_ == 1 ? turning(0) : throw no_such_value(); }
-    friend constexpr turning attest_exp(const turning& x) { return x.value_ == 0 ? turning(1) : throw no_such_value(); }
-    friend constexpr turning attest_cos(const turning& x) { return turning(x.turned().real); }
-    friend constexpr turning attest_sin(const turning& x) { return turning(x.turned().imaginary); }
-
-private:
-    struct on_circle {
-        exact real, imaginary;
-    };
-    [[nodiscard]] constexpr on_circle turned() const {
-        on_circle z{1, 0};
-        for (int k = 0; k <= 20; ++k) {
-            if (value_ == k) return z;
-            if (value_ == -k) return {z.real, -z.imaginary};
-            z = {ratio(3, 5) * z.real - ratio(4, 5) * z.imaginary, ratio(4, 5) * z.real + ratio(3, 5) * z.imaginary};
-        }
-        throw no_such_value();
-    }
-    exact value_ = 0;
-};
+// Free base: log base is a free number.
+constexpr std::size_t n_positions = 5;
+template <std::size_t D> constexpr auto free_sinusoids(draw& x) { return sinusoidal<field, axis<n_positions>, axis<D>>(attest::exp(x.number())); }
 
 // [B031]
-// B031: PE(0) = (0, 1, 0, 1, …), ‖PE(t)‖² = d/2, PE(s) · PE(t) depends on s − t alone, and PE(t + k) = R_k PE(t): here
-// with the rotations of RoPE, backward, since the sine comes first.
-constexpr auto pe = sinusoidal<turning, axis<6>, axis<4>>(turning(1));
-constexpr rope<turning> interleaved{rope_pairing::interleaved, turning(1)}, halves{rope_pairing::half, turning(1)};
-constexpr bool relative_positions = [] {
-    for (std::size_t s = 0; s < 4; ++s)
-        for (std::size_t t = 0; t < 4; ++t) {
-            if (!(dot(pe[s], pe[t]) == dot(pe[s + 2], pe[t + 2]))) return false;
-            if (s + t < 6 && !(interleaved.rotate_back(pe[t], turning(static_cast<int>(s))) == pe[s + t])) return false;
-        }
-    return dot(pe[5], pe[5]) == turning(2) && !(dot(pe[0], pe[1]) == dot(pe[0], pe[2]));
-}();
-static_assert(relative_positions);
-static_assert(pe(0, 0) == turning(0) && pe(0, 1) == turning(1) && pe(0, 2) == turning(0) && pe(0, 3) == turning(1));
-static_assert(pe(1, 0) == turning(ratio(4, 5)) && pe(1, 1) == turning(ratio(3, 5)));
+// PE(0) = (0, 1, 0, 1, …) and PE(t)·PE(t) = d/2, for even d.
+constexpr bool begins_with_0_and_1_and_keeps_its_norm(unsigned seeds) {
+    return identity(seeds, [](draw& x) {
+        const auto pe = free_sinusoids<4>(x);
+        agreement all = agree(pe[0], tensor<field, axis<4>>{0, 1, 0, 1});
+        for (std::size_t t = 0; t < n_positions; ++t) all = all & agree(dot(pe[t], pe[t]), field(4) / field(2));
+        return all;
+    });
+}
+// PE(s)·PE(t) = PE(s − t)·PE(0) for s >= t, whatever s and t.
+constexpr bool products_see_the_difference_alone(unsigned seeds) {
+    return identity(seeds, [](draw& x) {
+        const auto pe = free_sinusoids<4>(x);
+        agreement all = agreement::equal;
+        for (std::size_t t = 0; t < n_positions; ++t)
+            for (std::size_t s = t; s < n_positions; ++s) all = all & agree(dot(pe[s], pe[t]), dot(pe[s - t], pe[0]));
+        return all;
+    });
+}
+// PE(t + k) = R_k PE(t). In each pair, (sin, cos) of t + k from (sin, cos) of t: R_k's blocks are ((C, S), (−S, C)), where (S, C) is the pair of PE(k).
+constexpr bool a_linear_map_goes_on_by_k(unsigned seeds) {
+    return identity(seeds, [](draw& x) {
+        const auto pe = free_sinusoids<4>(x);
+        agreement all = agreement::equal;
+        for (std::size_t k = 0; k < n_positions; ++k)
+            for (std::size_t i = 0; i < 2; ++i) {
+                const field S = pe(k, 2 * i), C = pe(k, 2 * i + 1); // one block of R_k, whatever t
+                for (std::size_t t = 0; t + k < n_positions; ++t)
+                    all = all & agree(pe(t + k, 2 * i), C * pe(t, 2 * i) + S * pe(t, 2 * i + 1)) &
+                          agree(pe(t + k, 2 * i + 1), C * pe(t, 2 * i + 1) - S * pe(t, 2 * i));
+            }
+        return all;
+    });
+}
+
+const entry B031 = settle("B031", //
+                          holds([](const claim& c) { return begins_with_0_and_1_and_keeps_its_norm(c.seeds); }),
+                          holds([](const claim& c) { return products_see_the_difference_alone(c.seeds); }),
+                          holds([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds); }));
 // [/B031]
 
-// [B037]
-// B037: q = (3, 4) at m, k = (0, 2) at n: 88/25 for (5, 3), (7, 5) and (2, 0). With another difference, another score.
-struct d_k : axis<2> {};
-constexpr tensor<turning, d_k> q{turning(3), turning(4)}, k{turning(0), turning(2)};
-constexpr turning score_at(int m, int n) {
-    return dot(interleaved.rotate(q, turning(m)), interleaved.rotate(k, turning(n)));
-}
-static_assert(score_at(5, 3) == turning(ratio(88, 25)) && score_at(7, 5) == score_at(5, 3) &&
-              score_at(2, 0) == score_at(5, 3));
-static_assert(!(score_at(3, 5) == score_at(5, 3)) && !(score_at(5, 4) == score_at(5, 3)));
-
-// B036: two pairings, two results: (0, 1), (2, 3) or (0, 2), (1, 3).
-constexpr tensor<turning, axis<4>> x{turning(5), turning(0), turning(0), turning(10)};
-static_assert(interleaved.rotate(x, turning(1)) ==
-              tensor<turning, axis<4>>{turning(3), turning(4), turning(-8), turning(6)});
-static_assert(halves.rotate(x, turning(1)) ==
-              tensor<turning, axis<4>>{turning(3), turning(-8), turning(4), turning(6)});
-static_assert(halves.rotate_back(halves.rotate(x, turning(3)), turning(3)) == x);
-
-// B038: norms stay. The cosine of q at m with itself at n is no distance: 3 apart −117/125, but 4 apart −527/625, which
-// is more (−585 < −527).
-static_assert(dot(halves.rotate(x, turning(3)), halves.rotate(x, turning(3))) == dot(x, x));
-constexpr turning cosine_apart(int distance) {
-    return dot(interleaved.rotate(q, turning(distance)), q) / dot(q, q);
-}
-static_assert(cosine_apart(3) == turning(ratio(-117, 125)) && cosine_apart(4) == turning(ratio(-527, 625)));
-static_assert(117 * 5 == 585 && -585 < -527);
-// [/B037]
-
-// [B035]
-// B034, B035: a learned position is a row of the table; the table ends.
-struct tokens : axis<2> {};
-struct table_rows : axis<3> {};
-static_assert(rules::position_in_table::holds<tokens, table_rows> &&
-              !rules::position_in_table::holds<table_rows, tokens>);
-static_assert(add_positions(tensor<int, tokens, d_k>{{1, 2}, {3, 4}}, tensor<int, table_rows, d_k>{{9, 9}, {10, 20}, {30, 40}}, 1) ==
-              tensor<int, tokens, d_k>{{11, 22}, {33, 44}});
-// [/B035]
-
-// [alibi]
-// ALiBi: 8 heads have 1/2, …, 1/256. 12 heads have those, and then every other slope of 16: 2^(−1/2), 2^(−3/2), …
-constexpr bool slopes_of_12 = [] {
-    for (std::size_t h = 0; h < 8; ++h)
-        if (alibi_slope<exact>(h, 12) != ratio(1, 2LL << h) || alibi_slope<exact>(h, 8) != ratio(1, 2LL << h)) return false;
-    for (std::size_t h = 0; h < 4; ++h)
-        if (alibi_slope<exact>(8 + h, 12) != root_two / (2LL << h)) return false;
+// [B032]
+// Angle of dimension c, for d = 512: t · base^exponent, with the exponent −2⌊c/2⌋/512.
+constexpr bool two_by_two_the_same_frequency = [] {
+    const auto pe = sinusoidal<term>(2, 512, term::base());
+    for (int i = 0; i < 256; ++i)
+        if (pe(1, 2 * i) != term(term::kind::sine, 1, ratio(-2 * i, 512)) || pe(1, 2 * i + 1) != term(term::kind::cosine, 1, ratio(-2 * i, 512))) return false;
     return true;
 }();
-static_assert(slopes_of_12);
-static_assert(alibi<exact>{ratio(1, 4)}.added(5, 2) == ratio(-3, 4) && alibi<exact>{ratio(1, 4), 3}.added(0, 3) == 0);
-// [/alibi]
+
+const entry B032 = settle("B032", //
+                          fails_as_printed([] { // dimensions 0 and 1, 2 and 3, …: sine and cosine of one angle
+                              return identity(2, [](draw& x) {
+                                  const auto pe = free_sinusoids<4>(x);
+                                  agreement all = agreement::equal;
+                                  for (std::size_t t = 0; t < n_positions; ++t)
+                                      for (std::size_t i = 0; i < 2; ++i)
+                                          all = all & agree(pe(t, 2 * i) * pe(t, 2 * i) + pe(t, 2 * i + 1) * pe(t, 2 * i + 1), 1);
+                                  return all;
+                              });
+                          }),
+                          holds_corrected([] { return two_by_two_the_same_frequency; }),
+                          holds_corrected([](const claim& c) {
+                              const interval longest = exp(interval::ratio(2 * 255, 512) * log(interval(10000)));
+                              return two_by_two_the_same_frequency && is_default_base(10000) && rounds_to(longest, c.number()) && refutes(longest, "10000.0");
+                          }));
+// [/B032]
+
+// [B033]
+// The scores of tokens with positions, (x + PE(s))·(y + PE(t)), with the same tokens x and y at positions that differ by 1.
+constexpr bool scores_of_sums_see_more_than_the_difference = no_identity([](draw& x) {
+    const auto pe = free_sinusoids<4>(x);
+    const auto tokens = x.matrix<axis<2>, axis<4>>();
+    const auto at_0_and_1 = add_positions(tokens, pe), at_3_and_4 = add_positions(tokens, pe, 3);
+    return agree(dot(at_0_and_1[1], at_0_and_1[0]), dot(at_3_and_4[1], at_3_and_4[0]));
+});
+
+const entry B033 = settle("B033", //
+                          fails_as_printed([] { return scores_of_sums_see_more_than_the_difference; }),
+                          holds_corrected([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds) && products_see_the_difference_alone(c.seeds); }));
+// [/B033]
+
+// [B029]
+// Whatever is added at a position, 0 becomes that and x becomes x plus that. A rotation leaves 0, and not x.
+constexpr bool adds_nothing_to_inputs = no_identity([](draw& x) {
+    const rope<field> turn{rope_pairing::interleaved, attest::exp(x.number())};
+    const auto token = x.vector<axis<4>>();
+    const tensor<field, axis<4>> none{};
+    const auto of_none = turn.rotate(none, 3), of_token = turn.rotate(token, 3);
+    agreement all = agreement::equal;
+    for (std::size_t c = 0; c < 4; ++c) all = all & agree(of_none(c) - none(c), of_token(c) - token(c));
+    return all;
+});
+constexpr bool adds_the_same_to_every_input(unsigned seeds) {
+    return identity(seeds, [](draw& x) {
+        const auto pe = free_sinusoids<4>(x);
+        const auto X = x.matrix<axis<3>, axis<4>>(), Y = x.matrix<axis<3>, axis<4>>();
+        const auto X_at = add_positions(X, pe), Y_at = add_positions(Y, pe);
+        agreement all = agreement::equal;
+        for (std::size_t t = 0; t < 3; ++t)
+            for (std::size_t c = 0; c < 4; ++c) all = all & agree(X_at(t, c) - X(t, c), pe(t, c)) & agree(Y_at(t, c) - Y(t, c), pe(t, c));
+        return all;
+    });
+}
+// Rotated, the scores of the same tokens in another order are others.
+constexpr bool rotation_tells_the_order = no_identity([](draw& x) {
+    const rope_rotation<field> rotation{{rope_pairing::half, attest::exp(x.number())}};
+    const auto Q = x.matrix<axis<2>, axis<4>>(), K = x.matrix<axis<2>, axis<4>>();
+    tensor<field, axis<2>, axis<4>> K_swapped;
+    for (std::size_t c = 0; c < 4; ++c) K_swapped(0, c) = K(1, c), K_swapped(1, c) = K(0, c);
+    const auto S = scores(rope_rows(Q, rotation), rope_rows(K, rotation)), S_swapped = scores(rope_rows(Q, rotation), rope_rows(K_swapped, rotation));
+    return agree(S(0, 0), S_swapped(0, 1)) & agree(S(0, 1), S_swapped(0, 0));
+});
+
+const entry B029 = settle("B029", //
+                          fails_as_printed([] { return adds_nothing_to_inputs; }),
+                          holds_corrected([](const claim& c) { return adds_the_same_to_every_input(c.seeds); }),
+                          holds_corrected([] { return rotation_tells_the_order; }));
+// [/B029]
+
+// [B034]
+// A learned position is a row of the table, and its gradient is what comes back to that token.
+struct tokens : axis<2> {};
+struct table_rows : axis<3> {};
+struct d : axis<2> {};
+constexpr tensor<int, table_rows, d> table{{9, 8}, {10, 20}, {30, 40}};
+constexpr tensor<int, tokens, d> X{{1, 2}, {3, 4}}, dX{{5, 6}, {7, 8}};
+
+const entry B034 = settle("B034", //
+                          holds([] { return add_positions(X, table) == tensor<int, tokens, d>{{10, 10}, {13, 24}}; }),
+                          holds([] { return add_positions(X, table, 1) == tensor<int, tokens, d>{{11, 22}, {33, 44}}; }),
+                          holds([] { return add_positions_vjp(dX, table).dtable == tensor<int, table_rows, d>{{5, 6}, {7, 8}, {0, 0}}; }),
+                          holds([] { return add_positions_vjp(dX, table, 1).dtable == tensor<int, table_rows, d>{{0, 0}, {5, 6}, {7, 8}}; }));
+// [/B034]
+// [B035]
+const entry B035 = settle("B035", //
+                          holds([] { return rules::position_in_table::holds<tokens, table_rows> && rules::position_in_table::holds<table_rows, table_rows>; }),
+                          holds([] { return !rules::position_in_table::holds<table_rows, tokens>; }));
+// [/B035]
+
+// x_t + p_{t + offset}, for all x and p, on axes of types and of run time.
+static_assert(for_any_functions(2, [](opaque_draw& free) {
+    using of_run_time = tensor<opaque, axis<dynamic>, axis<dynamic>>;
+    const auto x = free.matrix<axis<2>, axis<3>>();
+    const auto p = free.matrix<axis<7>, axis<3>>();
+    for (std::size_t offset = 0; offset <= 5; ++offset) {
+        tensor<opaque, axis<2>, axis<3>> sum;
+        for (std::size_t t = 0; t < 2; ++t)
+            for (std::size_t c = 0; c < 3; ++c) sum(t, c) = x(t, c) + p(t + offset, c);
+        if (!(add_positions(x, p, offset) == sum) || !(add_positions(of_run_time(x), of_run_time(p), offset) == of_run_time(sum))) return false;
+    }
+    return add_positions(x, p) == add_positions(x, p, 0);
+}));
+// As long as the table, and a table of nothing.
+static_assert(add_positions(table, table) == tensor<int, table_rows, d>{{18, 16}, {20, 40}, {60, 80}});
+static_assert(add_positions(tensor<int, axis<0>, d>{}, tensor<int, axis<0>, d>{}) == tensor<int, axis<0>, d>{});
 
 } // namespace
 } // namespace attest::proofs

@@ -1,170 +1,120 @@
 // SPDX-License-Identifier: BSL-1.0
-// Why scores are divided by √d_k: the variance of a dot product of random signs is d_k. All outcomes are enumerated,
-// and counted in integers: an expectation is a sum over the outcomes, divided by their number.
+// Why scores are divided by √d_k, first part: what is assumed of queries and keys, and the mean and variance of one term q_m k_m.
 
-#include "attest/arithmetic/fixed_point.hpp"
-#include "attest/formula/score.hpp"
+#include "at_random.hpp"
+#include "settle.hpp"
+#include "whole_number.hpp"
 
 namespace attest::proofs {
 namespace {
 
-// Sums of S, S² and S⁴ over all outcomes, and the number of outcomes.
-struct moments {
-    long long outcomes = 0, first = 0, second = 0, fourth = 0;
+using namespace at_random;
 
-    constexpr void count(long long s) {
-        ++outcomes;
-        first += s;
-        second += s * s;
-        fourth += s * s * s * s;
+// [A025]
+// The hypotheses can be met: by random signs, in any number.
+const entry A025 = settle(
+    "A025",
+    holds("0",
+          [](std::string_view mean) {
+              return lecture().mean(q[0]) == whole_number(mean) && of_1.has_expectation(whole_number(mean));
+          }),
+    holds("1",
+          [](std::string_view variance) {
+              return lecture().variance(q[0]) == whole_number(variance) && lecture().variance(k[3]) == whole_number(variance) &&
+                     sign(1, 0) * sign(1, 0) + sign(0, 0) * sign(0, 0) == 2 * whole_number(variance);
+          }),
+    holds("64", [](std::string_view d_k) { return of_64.second == whole_number(d_k) * of_64.outcomes && of_64.first == 0; }),
+    holds([] { return of_1.has_variance(1) && of_2.has_variance(2) && of_3.has_variance(3) && of_4.has_variance(4); }));
+
+// A026: components are independent, all moments of q_m and k_l factor. Vectors need not be orthogonal for it, and have no product
+// but dot and matrix products.
+template <class X>
+concept has_product = requires(const X& x) { x* x; };
+const entry A026 = settle("A026", fails_as_printed([] {
+                              tensor<int, axis<2>> left{1, 1}, right{1, 1}; // one of the 16 outcomes
+                              return dot_product{}(left, right) != 0 && of_2.second != 0;
+                          }),
+                          fails_as_printed([] { return !has_product<tensor<double, axis<64>>>; }), holds_corrected([] {
+                              for (unsigned m = 0; m < 4; ++m)
+                                  for (unsigned l = 0; l < 4; ++l)
+                                      if (!(independence().covariance(q[m], k[l]) == 0 && lecture().mean(q[m] * k[l]) == 0))
+                                          return false;
+                              return lecture().mean(term(0)) == 0;
+                          }));
+
+// A027: from independence alone the mean of the product is the product of the means, which may be 1.
+const entry A027 =
+    settle("A027", fails_as_printed([] {
+               const tensor<int, axis<1>> constant_one{1};
+               return dot_product{}(constant_one, constant_one) == 1 && !(independence().mean(term(0)) == 0) &&
+                      !independence().mean(term(0)).known();
+           }),
+           holds_corrected([] { return independence().mean(term(0)) == independence().mean(q[0]) * independence().mean(k[0]); }),
+           holds_corrected("0", [](std::string_view mean) {
+               return independence().given(q[0], 0).mean(term(0)) == whole_number(mean) &&
+                      independence().given(k[0], 0).mean(term(0)) == whole_number(mean);
+           }));
+
+// A028: and that of the squares the product of those. Uncorrelated is less: q = r and k = ±r with r = 1 or 2 and any sign.
+constexpr moments uncorrelated = [] {
+    moments products;
+    for (unsigned outcome = 0; outcome < 4; ++outcome) {
+        const int r = (outcome & 1U) != 0 ? 1 : 2;
+        products.count(dot_product{}(tensor<int, axis<1>>{r}, tensor<int, axis<1>>{r * sign(outcome, 1)}));
     }
-    // Var S · outcomes², an integer.
-    [[nodiscard]] constexpr long long scaled_variance() const { return outcomes * second - first * first; }
-    [[nodiscard]] constexpr bool has_expectation(long long e) const { return first == e * outcomes; }
-    [[nodiscard]] constexpr bool has_variance(long long v) const {
-        return scaled_variance() == v * outcomes * outcomes;
-    }
-};
-
-// Bit number `bit` of an outcome, as a sign.
-constexpr int sign(unsigned outcome, unsigned bit) { return (outcome >> bit & 1U) != 0 ? 1 : -1; }
-
-// [A039]
-// q and k have d_k components each, all of them independent: μ + 1 or μ − 1, equally likely (mean μ, variance 1). Times
-// c.
-template <unsigned D>
-constexpr moments of_score(int mu = 0, int c = 1) {
-    moments result;
-    tensor<int, axis<D>> q, k;
-    for (unsigned outcome = 0; outcome < 1U << 2 * D; ++outcome) {
-        for (unsigned m = 0; m < D; ++m) {
-            q(m) = mu + sign(outcome, m);
-            k(m) = mu + sign(outcome, D + m);
-        }
-        result.count(c * dot_product{}(q, k));
-    }
-    return result;
-}
-constexpr moments of_1 = of_score<1>(), of_2 = of_score<2>(), of_3 = of_score<3>(), of_4 = of_score<4>();
-static_assert(of_1.outcomes == 4 && of_2.outcomes == 16 && of_3.outcomes == 64 && of_4.outcomes == 256);
-
-// A039: E S = 0 and Var S = d_k, for d_k = 1, 2, 3, 4.
-static_assert(of_1.has_expectation(0) && of_1.has_variance(1));
-static_assert(of_2.has_expectation(0) && of_2.has_variance(2));
-static_assert(of_3.has_expectation(0) && of_3.has_variance(3));
-static_assert(of_4.has_expectation(0) && of_4.has_variance(4));
-// [/A039]
-
-// The fourth moment is E S⁴ = 3d² − 2d.
-static_assert(of_1.fourth == of_1.outcomes * (3 * 1 * 1 - 2 * 1));
-static_assert(of_2.fourth == of_2.outcomes * (3 * 2 * 2 - 2 * 2));
-static_assert(of_3.fourth == of_3.outcomes * (3 * 3 * 3 - 2 * 3));
-static_assert(of_4.fourth == of_4.outcomes * (3 * 4 * 4 - 2 * 4));
-
-// A040: Var(cS) = c² Var S, here with c = 5.
-static_assert(of_score<3>(0, 5).has_variance(5 * 5 * 3));
-
-// [A041]
-// A041: Var(S/√d_k) = Var S / d_k = 1. A042: S/d_k, without the root, has only 1/d_k.
-template <unsigned D>
-constexpr bool root_restores_unit_variance(const moments& s) {
-    return s.scaled_variance() == D * s.outcomes * s.outcomes;
-}
-template <unsigned D>
-constexpr bool without_root_leaves_one_over_d(const moments& s) {
-    return D * s.scaled_variance() == D * D * s.outcomes * s.outcomes; // Var(S/d) = Var S / d² = 1/d
-}
-static_assert(root_restores_unit_variance<1>(of_1) && root_restores_unit_variance<2>(of_2));
-static_assert(root_restores_unit_variance<3>(of_3) && root_restores_unit_variance<4>(of_4));
-static_assert(without_root_leaves_one_over_d<3>(of_3) && without_root_leaves_one_over_d<4>(of_4));
-// [/A041]
-
-// [64]
-// A039, E032: d_k = 64 as in the lecture, by the exact distribution: a product of two independent signs is a sign, so S
-// = 64 − 2j in C(64, j) of 2^64 cases. E S = 0, Var S = 64 (standard deviation 8), E S⁴ = 12160 = 3·64² − 2·64.
-struct large_moments {
-    using integer = fixed_point::integer<256>;
-    integer outcomes = 0, first = 0, second = 0, fourth = 0;
-};
-constexpr large_moments of_64 = [] {
-    using integer = large_moments::integer;
-    large_moments result;
-    integer cases = 1; // C(64, j)
-    for (int j = 0; j <= 64; ++j) {
-        const int s = 64 - 2 * j;
-        result.outcomes += cases;
-        result.first += cases * s;
-        result.second += cases * s * s;
-        result.fourth += cases * s * s * s * s;
-        cases *= 64 - j;
-        cases /= j + 1;
-    }
-    return result;
+    return products;
 }();
-static_assert(of_64.outcomes == large_moments::integer(1) << 64);
-static_assert(of_64.first == 0);
-static_assert(of_64.second == 64 * of_64.outcomes && 8 * 8 == 64);
-static_assert(of_64.fourth == 12160 * of_64.outcomes && 12160 == 3 * 64 * 64 - 2 * 64);
-// [/64]
+static_assert(uncorrelated.has_expectation(0) &&
+              4 * uncorrelated.second != (2 * (1 + 4)) * (2 * (1 + 4))); // E[k] = 0; E[q²] = E[k²] = (1 + 4)/2
+const entry A028 =
+    settle("A028", holds([] {
+               const hypotheses h = independence();
+               return h.mean(square(term(0))) == h.mean(square(q[0])) * h.mean(square(k[0])) &&
+                      !finite_moments().has_mean(square(term(0))) &&
+                      !(finite_moments().finite(4).mean(square(term(0))) == h.mean(square(q[0])) * h.mean(square(k[0])));
+           }));
+// [/A025]
 
-// [A038]
-// A038: the products q_m k_m must be independent all together; in pairs, or in threes, is not enough. The signs a, b, c
-// and abc: any three are independent, the four are not, and S = q · k = ab + c·abc = 2ab has variance 4, not 2.
-constexpr unsigned signs_of[] = {0b001, 0b010, 0b100, 0b111}; // which of a, b, c are multiplied
-constexpr int component(unsigned which, unsigned outcome) {
-    int product = 1;
-    for (unsigned bit = 0; bit < 3; ++bit)
-        if ((signs_of[which] >> bit & 1U) != 0) product *= sign(outcome, bit);
-    return product;
-}
-// Independent: every combination of `Count` signs occurs equally often among the 8 outcomes.
-template <unsigned Count>
-constexpr bool independent(const unsigned (&which)[Count]) {
-    int times[1U << Count] = {};
-    for (unsigned outcome = 0; outcome < 8; ++outcome) {
-        unsigned combination = 0;
-        for (unsigned i = 0; i < Count; ++i)
-            combination = 2 * combination + (component(which[i], outcome) > 0 ? 1U : 0U);
-        ++times[combination];
-    }
-    for (const int t : times)
-        if (t << Count != 8) return false;
-    return true;
-}
-static_assert(independent({0, 1, 2}) && independent({0, 1, 3}) && independent({0, 2, 3}) && independent({1, 2, 3}));
-static_assert(!independent({0, 1, 2, 3}));
-
-constexpr moments of_dependent_signs = [] {
-    moments result;
-    tensor<int, axis<2>> q, k;
-    for (unsigned outcome = 0; outcome < 8; ++outcome) {
-        q(0) = component(0, outcome), k(0) = component(1, outcome);
-        q(1) = component(2, outcome), k(1) = component(3, outcome);
-        result.count(dot_product{}(q, k));
-    }
-    return result;
-}();
-static_assert(of_dependent_signs.has_expectation(0));
-static_assert(of_dependent_signs.has_variance(4) && !of_dependent_signs.has_variance(2));
-// [/A038]
-
-// [B008]
-// B008: "unit variance" alone is not enough, the means must be 0 too: else E S = d μ² and Var S = d (1 + 2μ²).
-static_assert(of_score<2>(1).has_expectation(2 * 1) && of_score<2>(1).has_variance(2 * (1 + 2 * 1)));
-static_assert(of_score<3>(1).has_expectation(3 * 1) && of_score<3>(1).has_variance(3 * (1 + 2 * 1)));
-static_assert(of_score<3>(2).has_expectation(3 * 4) && of_score<3>(2).has_variance(3 * (1 + 2 * 4)));
-// And q and k must be independent: with q = k, S = d always, E S = d and Var S = 0.
-constexpr moments of_equal_vectors = [] {
-    moments result;
-    tensor<int, axis<3>> q;
-    for (unsigned outcome = 0; outcome < 8; ++outcome) {
-        for (unsigned m = 0; m < 3; ++m) q(m) = sign(outcome, m);
-        result.count(dot_product{}(q, q));
-    }
-    return result;
-}();
-static_assert(of_equal_vectors.has_expectation(3) && of_equal_vectors.has_variance(0));
-// [/B008]
+// [A029]
+// "Proof": one term.
+const entry A029 = settle("A029", holds([] {
+                              return score_of<1>() == q[0] * k[0] && score_of<2>() == q[0] * k[0] + q[1] * k[1] &&
+                                     score_of<3>() == q[0] * k[0] + q[1] * k[1] + q[2] * k[2] &&
+                                     score_of<4>() == q[0] * k[0] + q[1] * k[1] + q[2] * k[2] + q[3] * k[3];
+                          }));
+const entry A030 = settle("A030", holds([] {
+                              const hypotheses h = finite_moments().finite(4); // variance is E[(X − E X)²] there
+                              return h.variance(term(0)) == h.mean(square(term(0))) - square(h.mean(term(0))) &&
+                                     h.variance(term(0)) == h.mean(square(term(0) - h.mean(term(0))));
+                          }));
+const entry A031 =
+    settle("A031", holds("0*0=0", [](std::string_view line) {
+               return lecture().mean(q[0]) == whole_number(line, 0) && lecture().mean(k[0]) == whole_number(line, 1) &&
+                      lecture().mean(term(0)) == whole_number(line, 2) && of_1.has_expectation(whole_number(line, 2));
+           }));
+const entry A032 =
+    settle("A032",
+           holds("0",
+                 [](std::string_view mean) {
+                     const hypotheses h = finite_moments().finite(4).given(term(0), whole_number(mean));
+                     return h.variance(term(0)) == h.mean(square(term(0)));
+                 }),
+           holds("1", [](std::string_view second) {
+               return lecture().variance(q[0]) == whole_number(second) && lecture().mean(square(q[0])) == whole_number(second);
+           }));
+const entry A033 = settle("A033", holds("1*1=1", [](std::string_view line) {
+                              return lecture().mean(square(q[0])) == whole_number(line, 0) &&
+                                     lecture().mean(square(k[0])) == whole_number(line, 1) &&
+                                     lecture().mean(square(term(0))) == whole_number(line, 2) &&
+                                     of_1.second == whole_number(line, 2) * of_1.outcomes;
+                          }));
+const entry A034 = settle("A034", holds("1-0=1", [](std::string_view line) {
+                              return lecture().mean(square(term(0))) == whole_number(line, 0) &&
+                                     square(lecture().mean(term(0))) == whole_number(line, 1) &&
+                                     lecture().variance(term(0)) == whole_number(line, 2) &&
+                                     of_1.has_variance(whole_number(line, 2));
+                          }));
+// [/A029]
 
 } // namespace
 } // namespace attest::proofs

@@ -6,6 +6,8 @@
 /// constant expression it does not compile. No floating-point number occurs.
 #pragma once
 
+#include "attest/arithmetic/natural.hpp"
+
 #include <boost/multiprecision/cpp_int.hpp>
 #include <stdexcept>
 
@@ -80,17 +82,18 @@ inline constexpr unsigned guard_bits = 64;
 /// …) <= 2 units. Hence sum <= e^τ <= sum + 2n + 2.
 template <unsigned W, class Z>
 [[nodiscard]] constexpr bounds<Z> exp_series(const Z& t) {
-    Z term = Z(1) << W;
-    Z sum = term;
+    const natural<Z> factor(t);
+    natural<Z> term(Z(Z(1) << W));
+    natural<Z> sum = term;
     unsigned n = 0;
-    while (term != 0) {
+    while (!term.is_zero()) {
         ++n;
-        term *= t;
-        term >>= W;
+        term.template multiply_and_shift<W>(factor);
         term /= n; // ⌊⌊x⌋/n⌋ = ⌊x/n⌋: one rounding
         sum += term;
     }
-    return {sum, sum + (2 * n + 2)};
+    const Z lower(sum);
+    return {lower, lower + (2 * n + 2)};
 }
 
 /// Bounds of artanh(p/q) · 2^W, for 0 <= p/q <= 1/3.
@@ -100,19 +103,20 @@ template <unsigned W, class Z>
 /// power below 2 units: the rest sums to at most 2 · (1 + 1/9 + …) < 3. Hence sum <= artanh <= sum + 3n + 3.
 template <unsigned W, class Z>
 [[nodiscard]] constexpr bounds<Z> artanh_series(const Z& p, const Z& q) {
-    Z power = floor_quotient(Z(p << W), q);
-    const Z square = Z(power * power) >> W;
-    Z sum = 0;
+    natural<Z> power(floor_quotient(Z(p << W), q));
+    natural<Z> square = power;
+    square.template multiply_and_shift<W>(power);
+    natural<Z> sum;
     unsigned n = 0;
-    while (power != 0) {
-        Z term = power;
+    while (!power.is_zero()) {
+        natural<Z> term = power;
         term /= 2 * n + 1;
         sum += term;
-        power *= square;
-        power >>= W;
+        power.template multiply_and_shift<W>(square);
         ++n;
     }
-    return {sum, sum + (3 * n + 3)};
+    const Z lower(sum);
+    return {lower, lower + (3 * n + 3)};
 }
 
 namespace detail {
@@ -131,21 +135,25 @@ constexpr Z floor_of_log_two() {
 template <unsigned W, class Z>
 inline constexpr Z log_two = detail::floor_of_log_two<W, Z>();
 
-/// Bounds of e^ξ · 2^F, for ξ = x · 2^−F.
+/// Bounds of e^ξ · 2^F, for all ξ from x to x + width (in units of 2^−F); the width must be at most 2^(−W/2).
 ///
-/// ξ = n log 2 + ρ, and e^ξ = 2^n e^ρ. With log 2 rounded down for n < 0 and up for n >= 0, in units of 2^−W, t = ξ − n
-/// log 2 <= ρ <= t + |n|; e^ρ <= e^t · (1 + 2|n| 2^−W), where the bound of e^t is below 3, adds at most 6|n| units.
+/// ξ = n log 2 + ρ, and e^ξ = 2^n e^ρ. Since 1/log 2 · 2^16 = 94548.46…, n <= ξ/log 2 < n + 1.1 for |ξ| <= 4F. With log 2
+/// rounded down for n < 0 and up for n >= 0, in units of 2^−W, t = ξ − n log 2 is in [0, 0.8) and t <= ρ <= t + |n|; e^ρ <=
+/// e^t · (1 + 2|n| 2^−W), where the bound of e^t is below 3, adds at most 6|n| units. A width δ makes it e^ρ e^δ <= e^ρ (1 +
+/// δ + δ²), where e^ρ δ² is at most 3 units.
 template <unsigned F, unsigned Guard = guard_bits, class Z>
-[[nodiscard]] constexpr bounds<Z> exp_bounds(const Z& x) {
+[[nodiscard]] constexpr bounds<Z> exp_bounds(const Z& x, const Z& width = Z(0)) {
     constexpr unsigned W = F + Guard;
-    if (x <= -(Z(F) << F)) return {0, 1}; // e^−F < 2^−F
+    if (x == 0 && width == 0) return {Z(1) << F, Z(1) << F};
+    if (x <= -(Z(F) << F)) return {0, 1}; // e^(−F) < 2^−F, and with a width too
     if (x >= (Z(4 * F) << F)) throw std::overflow_error("the exponential of an interval is too large for its digits");
-    const Z wide = x * (Z(1) << Guard);
+    const auto sixteenth_digits = static_cast<long long>(floor_shift(x, F - 16));
+    const auto n = static_cast<int>((sixteenth_digits * (x < 0 ? 94549 : 94548)) >> 32);
     const Z step = x < 0 ? log_two<W, Z> : log_two<W, Z> + 1;
-    const Z n = floor_quotient(wide, step);
-    auto [lower, upper] = exp_series<W>(Z(wide - n * step));
-    upper += 6 * abs(n);
-    const int shift = static_cast<int>(Guard) - static_cast<int>(n);
+    auto [lower, upper] = exp_series<W>(Z(x * (Z(1) << Guard) - n * step));
+    upper += 6 * (n < 0 ? -n : n);
+    if (width != 0) upper += ceiling_shift(Z(upper * width), F) + 3;
+    const int shift = static_cast<int>(Guard) - n;
     if (shift <= 0) return {lower << -shift, upper << -shift};
     return {floor_shift(lower, static_cast<unsigned>(shift)), ceiling_shift(upper, static_cast<unsigned>(shift))};
 }

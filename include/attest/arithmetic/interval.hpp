@@ -18,6 +18,7 @@
 
 #include "attest/arithmetic/decimal.hpp"
 #include "attest/arithmetic/fixed_point.hpp"
+#include "attest/arithmetic/fixed_point_functions.hpp"
 #include "attest/arithmetic/scalar.hpp"
 #include "attest/arithmetic/truth.hpp"
 
@@ -124,9 +125,9 @@ public:
         return {down, up};
     }
     friend constexpr basic_interval attest_exp(const basic_interval& x) {
-        const auto low = fixed_point::exp_bounds<fraction_bits>(x.lower_);
-        if (x.is_point()) return {low.lower, low.upper};
-        return {low.lower, fixed_point::exp_bounds<fraction_bits>(x.upper_).upper};
+        return increasing(x, [](const integer& lower, const integer& width) {
+            return fixed_point::exp_bounds<fraction_bits>(lower, width);
+        });
     }
     /// Throws std::domain_error unless all of x is positive.
     friend constexpr basic_interval attest_log(const basic_interval& x) {
@@ -134,6 +135,41 @@ public:
         const auto low = fixed_point::log_bounds<fraction_bits>(x.lower_);
         if (x.is_point()) return {low.lower, low.upper};
         return {low.lower, fixed_point::log_bounds<fraction_bits>(x.upper_).upper};
+    }
+    /// In [−1, 1].
+    friend constexpr basic_interval attest_tanh(const basic_interval& x) {
+        return increasing(x, [](const integer& lower, const integer& width) {
+            return fixed_point::tanh_bounds<fraction_bits>(lower, width);
+        });
+    }
+    /// In [−1, 1].
+    friend constexpr basic_interval attest_erf(const basic_interval& x) {
+        return increasing(x, [](const integer& lower, const integer& width) {
+            return fixed_point::erf_bounds<fraction_bits>(lower, width);
+        });
+    }
+    /// In [−1, 1]. Throws std::domain_error unless |x| < 2^64 everywhere on x.
+    friend constexpr basic_interval attest_sin(const basic_interval& x) {
+        const auto [lower, upper] = fixed_point::sine_bounds<fraction_bits>(x.lower_, x.upper_, 0);
+        return {lower, upper};
+    }
+    /// As attest_sin.
+    friend constexpr basic_interval attest_cos(const basic_interval& x) {
+        const auto [lower, upper] = fixed_point::sine_bounds<fraction_bits>(x.lower_, x.upper_, 1);
+        return {lower, upper};
+    }
+    /// π, to the unit.
+    [[nodiscard]] static constexpr basic_interval pi() {
+        const integer floor = fixed_point::pi<fraction_bits, integer>;
+        return {floor, floor + 1};
+    }
+    /// ReLU of every point of x: across 0, [0, upper].
+    friend constexpr basic_interval attest_relu(const basic_interval& x) {
+        return {x.lower_ < 0 ? integer(0) : x.lower_, x.upper_ < 0 ? integer(0) : x.upper_};
+    }
+    /// The slope of ReLU, 0 at 0, at every point of x: [0, 1] if some are positive and some are not.
+    friend constexpr basic_interval attest_step(const basic_interval& x) {
+        return {x.lower_ > 0 ? one_unit : integer(0), x.upper_ > 0 ? one_unit : integer(0)};
     }
     /// The greater of the midpoints: a point, so that shifting by it widens nothing.
     friend constexpr basic_interval attest_shift_point(const basic_interval& a, const basic_interval& b) {
@@ -182,6 +218,7 @@ public:
 
 private:
     static constexpr integer one_unit = integer(1) << fraction_bits;
+    static constexpr integer narrow = integer(1) << (fraction_bits / 2 - 40); // what fixed_point's functions take for a width
 
     constexpr basic_interval(const integer& lower, const integer& upper) : lower_{lower}, upper_{upper} {}
 
@@ -190,6 +227,17 @@ private:
         const integer numerator = (q < 0 ? -p : p) * one_unit, denominator = q < 0 ? -q : q;
         return {fixed_point::floor_quotient(numerator, denominator),
                 fixed_point::ceiling_quotient(numerator, denominator)};
+    }
+    // The values of an increasing function of which bounds on a narrow interval are known, at about half the time of two ends:
+    // from zero on or up to zero.
+    template <class BoundsOn>
+    static constexpr basic_interval increasing(const basic_interval& x, const BoundsOn& bounds_on) {
+        const integer width = x.upper_ - x.lower_;
+        if (width <= narrow && (x.lower_ >= 0 || x.upper_ <= 0)) {
+            const auto both = bounds_on(x.lower_, width);
+            return {both.lower, both.upper};
+        }
+        return {bounds_on(x.lower_, integer(0)).lower, bounds_on(x.upper_, integer(0)).upper};
     }
     // The least and the greatest product of a point of a and a point of b, before the shift.
     static constexpr fixed_point::bounds<integer> products(const basic_interval& a, const basic_interval& b) {
