@@ -32,10 +32,12 @@ static_assert(at_each([](int x) { return relu(x) - relu(-x) == x && relu(x) * re
 static_assert(at_each([](int x) { return relu(relu(x)) == relu(x) && relu(3 * x) == 3 * relu(x); }));
 // It is not linear: that is what it is for (A097).
 static_assert(relu(1) + relu(-1) != relu(1 + -1));
-// −0 is not below 0, and stays as it is.
-static_assert(std::bit_cast<std::uint64_t>(relu(-0.0)) == std::bit_cast<std::uint64_t>(-0.0));
+// −0 is not below 0, and stays as it is; its slope is +0.
+static_assert(std::bit_cast<std::uint64_t>(relu(-0.0)) == std::bit_cast<std::uint64_t>(-0.0) &&
+              std::bit_cast<std::uint64_t>(step(-0.0)) == 0);
 // Its slope, 0 at 0, in every arithmetic.
-static_assert(step(0.5) == 1 && step(0.0) == 0 && step(-0.5) == 0 && surely(step(interval::ratio(1, 2)) == 1) && surely(step(interval(-1)) == 0));
+static_assert(step(0.5) == 1 && step(0.0) == 0 && step(-0.5) == 0 && surely(step(interval::ratio(1, 2)) == 1) &&
+              surely(step(interval(-1)) == 0));
 // [/A104]
 
 // [slope]
@@ -46,7 +48,8 @@ static_assert(from_the_right == 1 && from_the_left == 0);
 // [/slope]
 
 const entry A104 = settle("A104", holds([] { return at_each([](int x) { return relu(x) == (x > 0 ? x : 0); }); }), holds([] {
-    constexpr interval positive = hull(interval(0), interval(1000)), rest = hull(interval(-1000), interval(0)), values = relu(positive); // of all of them at once
+    constexpr interval positive = hull(interval(0), interval(1000)), rest = hull(interval(-1000), interval(0));
+    constexpr interval values = relu(positive); // of all of them at once
     return contains(positive, values) && contains(values, positive) && surely(relu(rest) == 0);
 }), holds([] { return from_the_right != from_the_left; }));
 
@@ -62,14 +65,24 @@ constexpr bool same_at_zero = [] {
 }();
 static_assert(same_at_zero);
 // Elsewhere they are three functions.
-constexpr interval by_erf = gelu(interval(1)), by_tanh = gelu(interval(1), gelu_form::tanh), by_sigmoid = gelu(interval(1), gelu_form::sigmoid);
+constexpr interval by_erf = gelu(interval(1)), by_tanh = gelu(interval(1), gelu_form::tanh);
+constexpr interval by_sigmoid = gelu(interval(1), gelu_form::sigmoid);
 static_assert(rounds_to(by_erf, "0.84134") && rounds_to(by_tanh, "0.84119") && rounds_to(by_sigmoid, "0.84580"));
 static_assert(rounds_to(by_erf - gelu(interval(-1)), "1.0000000000"));
+
+// Element by element; the erf form, unless told.
+static_assert(identity(1, [](draw& at) {
+    const auto x = at.vector<axis<2>>();
+    const auto X = at.matrix<axis<1>, axis<2>>();
+    return agree(gelu(x), tensor<field, axis<2>>{gelu(x(0)), gelu(x(1), gelu_form::erf)}) & agree(gelu(X)(0, 1), gelu(X(0, 1))) &
+           agree(gelu(x, gelu_form::tanh)(1), gelu(x(1), gelu_form::tanh));
+}));
 
 // How far a form is from x Φ(x), and the slope of that.
 constexpr interval distance(const interval& x, gelu_form form) { return gelu(x) - gelu(x, form); }
 constexpr interval slope_of_distance(const interval& x, gelu_form form) { return gelu_slope(x) - gelu_slope(x, form); }
-// A slope has opposite signs half a unit of the last printed digit below and above: there is an extremum, and `printed` is its right rounding.
+// A slope has opposite signs half a unit of the last printed digit below and above: there is an extremum, and `printed` is its
+// right rounding.
 template <class Slope> constexpr bool turns_at(std::string_view printed, const Slope& slope) {
     const auto [digits, unit] = printed_decimal<interval::integer>::read(printed);
     const interval x = interval::decimal(printed), half = interval(1) / (2 * static_cast<long long>(unit));
@@ -79,10 +92,12 @@ template <class Slope> constexpr bool turns_at(std::string_view printed, const S
 constexpr agreement second_derivative_is_right(draw& at) {
     const field x = at.number();
     const field density = attest::exp(-(x * x) / 2) / attest::sqrt(2 * field::pi());
-    return agree(gelu(dual<field>(x, 1)).derivative(), gelu_slope(x)) & agree(gelu_slope(dual<field>(x, 1)).derivative(), (2 - x * x) * density);
+    return agree(gelu(dual<field>(x, 1)).derivative(), gelu_slope(x)) &
+           agree(gelu_slope(dual<field>(x, 1)).derivative(), (2 - x * x) * density);
 }
-const entry A105 = settle("A105", fails_as_printed([] { return surely(by_erf != by_tanh) && surely(by_erf != by_sigmoid) && surely(by_tanh != by_sigmoid); }),
-                          holds_corrected([](const claim& c) { // GELU(x) − GELU(−x) = x, since erf(u) + erf(−u) = 0
+const entry A105 = settle("A105", fails_as_printed([] {
+    return surely(by_erf != by_tanh) && surely(by_erf != by_sigmoid) && surely(by_tanh != by_sigmoid);
+}), holds_corrected([](const claim& c) { // GELU(x) − GELU(−x) = x, since erf(u) + erf(−u) = 0
     return identity(c.seeds, [](draw& at) {
         const field x = at.number(), u = x / attest::sqrt(field(2));
         return agree(gelu(x) - gelu(-x), x + x * (attest::erf(u) + attest::erf(-u)) / 2);
@@ -97,9 +112,34 @@ const entry A105 = settle("A105", fails_as_printed([] { return surely(by_erf != 
     return rounds_to(distance(x, gelu_form::sigmoid), c.number(2)) && turns_at(c.number(3), slope);
 }), holds_corrected([](const claim& c) { return identity(c.seeds, second_derivative_is_right); }), holds_corrected([](const claim& c) {
     // Below −√2 the slope falls from 0, and so is negative; from −√2 to √2 it grows, through 0 once; above, GELU is positive.
-    return rounds_to(gelu(interval::decimal(c.number(5))), c.number(4)) && turns_at(c.number(5), [](const interval& x) { return gelu_slope(x); });
-}), holds_corrected([](const claim& c) { return rounds_to(gelu_slope(attest::sqrt(interval(2))), c.number(6)); })); // from √2 on it falls again
+    return rounds_to(gelu(interval::decimal(c.number(5))), c.number(4)) &&
+           turns_at(c.number(5), [](const interval& x) { return gelu_slope(x); });
+}), holds_corrected([](const claim& c) { // from √2 on it falls again
+    return rounds_to(gelu_slope(attest::sqrt(interval(2))), c.number(6));
+}));
 // [/A105]
+
+// An arithmetic that brings its own 1 + erf and 1 + tanh, which need not cancel, is asked for these.
+struct with_tails {
+    field x;
+    constexpr with_tails(int i) : x{i} {}          // NOLINT(google-explicit-constructor)
+    constexpr with_tails(const field& f) : x{f} {} // NOLINT(google-explicit-constructor)
+    friend constexpr with_tails operator-(const with_tails& a) { return -a.x; }
+    friend constexpr with_tails operator+(const with_tails& a, const with_tails& b) { return a.x + b.x; }
+    friend constexpr with_tails operator-(const with_tails& a, const with_tails& b) { return a.x - b.x; }
+    friend constexpr with_tails operator*(const with_tails& a, const with_tails& b) { return a.x * b.x; }
+    friend constexpr with_tails operator/(const with_tails& a, const with_tails& b) { return a.x / b.x; }
+    friend constexpr with_tails attest_sqrt(const with_tails& a) { return attest::sqrt(a.x); }
+    friend constexpr with_tails attest_erf(const with_tails&) { return 0; } // not asked for
+    friend constexpr with_tails attest_tanh(const with_tails&) { return 0; }
+    friend constexpr with_tails attest_one_plus_erf(const with_tails& u) { return 1 + attest::erf(u.x); }
+    friend constexpr with_tails attest_one_plus_tanh(const with_tails& u) { return 1 + attest::tanh(u.x); }
+    static constexpr with_tails pi() { return field::pi(); }
+};
+static_assert(identity(1, [](draw& at) {
+    const field x = at.number();
+    return agree(gelu(with_tails(x)).x, gelu(x)) & agree(gelu(with_tails(x), gelu_form::tanh).x, gelu(x, gelu_form::tanh));
+}));
 
 } // namespace
 } // namespace attest::proofs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Attention: the formula, spelled out in plain sums and held against the code, and what kind of mapping it is. Shapes: attention_shapes.cpp;
-// what self-attention makes of it: self_attention.cpp; the exercises' numbers: worked_examples.cpp.
+// Attention: the formula, spelled out in plain sums and held against the code. Its shapes: attention_shapes.cpp; what kind of
+// mapping it is, and self-attention: self_attention.cpp; the exercises' numbers: worked_examples.cpp.
 
 #include "exact.hpp"
 #include "identity.hpp"
@@ -83,17 +83,20 @@ constexpr bool rows_are_weighted_sums = identity(points, [](draw& x) {
 });
 constexpr bool attention_is_softmax_times_values = identity(points, [](draw& x) {
     const problem p(x);
-    return agree(attention(p.q, p.k, p.v, everything{}, p.score), p.z) & agree(matmul(softmax(scores(p.q, p.k, p.score)), p.v), p.z);
+    return agree(attention(p.q, p.k, p.v, everything{}, p.score), p.z) &
+           agree(matmul(softmax(scores(p.q, p.k, p.score)), p.v), p.z);
 });
 // The same with 1/√d_k itself.
 constexpr bool scale_is_one_over_root_d_k = identity(points, [](draw& x) {
     const problem p(x, scale_of_d_k());
-    return agree(attention(p.q, p.k, p.v), p.z) & agree(attention_weights(p.q, p.k), p.alpha) & agree(matmul(softmax(scaled_scores(p.q, p.k)), p.v), p.z);
+    return agree(attention(p.q, p.k, p.v), p.z) & agree(attention_weights(p.q, p.k), p.alpha) &
+           agree(matmul(softmax(scaled_scores(p.q, p.k)), p.v), p.z);
 });
 // Weights (2, 8, 1)/11 of the scores 1, 3, 0 in units of log 2, and the values 1, 2, 3: (2 + 16 + 3)/11.
-constexpr auto by_hand = attend(tensor<exact, axis<1>>{1}, tensor<exact, axis<3>, axis<1>>{{1}, {3}, {0}}, tensor<exact, axis<3>, axis<1>>{{1}, {2}, {3}}, 0,
-                                everything{}, dot_product{});
-static_assert(by_hand.weights == tensor<exact, axis<3>>{ratio(2, 11), ratio(8, 11), ratio(1, 11)} && by_hand.out(0) == ratio(21, 11));
+constexpr auto by_hand = attend(tensor<exact, axis<1>>{1}, tensor<exact, axis<3>, axis<1>>{{1}, {3}, {0}},
+                                tensor<exact, axis<3>, axis<1>>{{1}, {2}, {3}}, 0, everything{}, dot_product{});
+static_assert(by_hand.weights == tensor<exact, axis<3>>{ratio(2, 11), ratio(8, 11), ratio(1, 11)} &&
+              by_hand.out(0) == ratio(21, 11));
 
 constexpr bool first_row_is_written_out = identity(points, [](draw& x) {
     const auto q = x.matrix<keys, d_k>(), k = x.matrix<keys, d_k>();
@@ -101,19 +104,24 @@ constexpr bool first_row_is_written_out = identity(points, [](draw& x) {
     const auto a = attention_weights(q, k);
     const auto output = attention(q, k, v);
     agreement all = agreement::equal;
-    for (std::size_t c = 0; c < 5; ++c) all = all & agree(output(0, c), a(0, 0) * v(0, c) + a(0, 1) * v(1, c) + a(0, 2) * v(2, c) + a(0, 3) * v(3, c));
+    for (std::size_t c = 0; c < 5; ++c)
+        all = all & agree(output(0, c), a(0, 0) * v(0, c) + a(0, 1) * v(1, c) + a(0, 2) * v(2, c) + a(0, 3) * v(3, c));
     return all;
 });
 
-const entry A013 = settle("A013", holds([](const claim& c) { return c.seeds == points && rows_are_weighted_sums && by_hand.out(0) == ratio(21, 11); }));
-const entry A067 = settle("A067", holds([](const claim& c) { return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k; }),
-                          holds([] {
-                              using weights = decltype(softmax(scaled_scores(tensor<field, queries, d_k>{}, tensor<field, queries, d_k>{})));
-                              using output = decltype(matmul(weights{}, tensor<field, queries, d_v>{}));
-                              return std::same_as<weights, tensor<field, queries, queries>> && std::same_as<output, tensor<field, queries, d_v>>;
-                          }));
+const entry A013 = settle(
+    "A013", holds([](const claim& c) { return c.seeds == points && rows_are_weighted_sums && by_hand.out(0) == ratio(21, 11); }));
+const entry A067 = settle(
+    "A067",
+    holds([](const claim& c) { return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k; }),
+    holds([] {
+        using weights = decltype(softmax(scaled_scores(tensor<field, queries, d_k>{}, tensor<field, queries, d_k>{})));
+        using output = decltype(matmul(weights{}, tensor<field, queries, d_v>{}));
+        return std::same_as<weights, tensor<field, queries, queries>> && std::same_as<output, tensor<field, queries, d_v>>;
+    }));
 const entry A068 = settle("A068", holds([](const claim& c) { return c.seeds == points && first_row_is_written_out; }));
-const entry B018 = settle("B018", holds([](const claim& c) { return c.seeds == points && rows_are_weighted_sums && attention_is_softmax_times_values; }));
+const entry B018 = settle(
+    "B018", holds([](const claim& c) { return c.seeds == points && rows_are_weighted_sums && attention_is_softmax_times_values; }));
 const entry B019 = settle("B019", holds([](const claim& c) { return c.seeds == points && scale_is_one_over_root_d_k; }));
 // [/A013]
 
@@ -131,7 +139,8 @@ constexpr bool rows_know_their_query_alone = identity(points, [](draw& x) {
     }
     return all;
 });
-using row_of_stages = decltype(attend(tensor<field, d_k>{}, tensor<field, keys, d_k>{}, tensor<field, keys, d_v>{}, 0, everything{}, dot_product{}));
+using row_of_stages =
+    decltype(attend(tensor<field, d_k>{}, tensor<field, keys, d_k>{}, tensor<field, keys, d_v>{}, 0, everything{}, dot_product{}));
 const entry A014 = settle("A014", holds([](const claim& c) { return c.seeds == points && rows_know_their_query_alone; }), holds([] {
                               return std::same_as<decltype(row_of_stages::out), tensor<field, d_v>> &&
                                      std::same_as<decltype(row_of_stages::weights), tensor<field, keys>>;
@@ -148,7 +157,8 @@ const entry B017 = settle("B017", holds([](const claim& c) { return c.seeds == p
 // [/B017]
 
 // [convex]
-// z − m = Σ_j α_j (v_j − m), whatever m: so the weights add to 1. With the least value of a column for m every term is at least 0, if the weights are.
+// z − m = Σ_j α_j (v_j − m), whatever m: so the weights add to 1. With the least value of a column for m every term is at
+// least 0, if the weights are.
 constexpr bool means_are_shifted_with_their_values = identity(points, [](draw& x) {
     const problem p(x);
     const field m = x.number();
@@ -184,7 +194,8 @@ const entry A061 = settle("A061", holds([](const claim& c) {
 using printed_right_side = decltype(softmax(scaled_scores(tensor<field, queries, d_k>{}, tensor<field, keys, d_k>{})));
 using result = decltype(attention(tensor<field, queries, d_k>{}, tensor<field, keys, d_k>{}, tensor<field, keys, d_v>{}));
 const entry A015 = settle("A015", fails_as_printed([] {
-                              return std::same_as<printed_right_side, tensor<field, queries, keys>> && std::same_as<result, tensor<field, queries, d_v>> &&
+                              return std::same_as<printed_right_side, tensor<field, queries, keys>> &&
+                                     std::same_as<result, tensor<field, queries, d_v>> &&
                                      !rules::same_shape::holds<axis_of<printed_right_side, 1>, axis_of<result, 1>>;
                           }),
                           fails_as_printed([] { // other values, another result
@@ -193,59 +204,22 @@ const entry A015 = settle("A015", fails_as_printed([] {
                                   return agree(attention(p.q, p.k, x.matrix<keys, d_v>(), everything{}, p.score), p.z);
                               });
                           }),
-                          holds_corrected([](const claim& c) { return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k; }));
+                          holds_corrected([](const claim& c) {
+                              return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k;
+                          }));
 // [/A015]
 
-// [A016]
-// One query, the keys 0 and 1 in units of log 2, the values 0 and 1.
-constexpr exact read_by(const exact& q, const exact& last_key = 1) {
-    return attend(tensor<exact, axis<1>>{q}, tensor<exact, axis<2>, axis<1>>{{0}, {last_key}}, tensor<exact, axis<2>, axis<1>>{{0}, {1}}, 0, everything{},
-                  dot_product{})
-        .out(0);
-}
-// Is x what is printed, "2/3"?
-constexpr bool is(const exact& x, std::string_view printed) {
-    const std::size_t slash = printed.find('/');
-    const auto whole = [](std::string_view digits) { return exact(printed_decimal<long long>::read(digits).digits); };
-    return x * whole(printed.substr(slash + 1)) == whole(printed.substr(0, slash));
-}
-constexpr tensor<exact, axis<2>, axis<1>> ones_and_twos{{0}, {1}}, doubled{{0}, {2}};
-constexpr bool self_attention_is_not_linear = raw_self_attention(ones_and_twos)(1, 0) == ratio(2, 3) && raw_self_attention(doubled)(1, 0) == ratio(32, 17);
-
-// A(Q, K, a V + b W) = a A(Q, K, V) + b A(Q, K, W).
-constexpr bool linear_in_the_values = identity(points, [](draw& x) {
-    const problem p(x);
-    const auto w = x.matrix<keys, d_v>();
-    const field a = x.number(), b = x.number();
-    const auto combined = [&a, &b](auto m, const auto& n) {
-        for (std::size_t i = 0; i < m.length(0); ++i)
-            for (std::size_t c = 0; c < m.length(1); ++c) m(i, c) = a * m(i, c) + b * n(i, c);
-        return m;
-    };
-    return agree(attention(p.q, p.k, combined(p.v, w), everything{}, p.score), combined(p.z, attention(p.q, p.k, w, everything{}, p.score)));
-});
-
-const entry A016 = settle("A016", fails_as_printed([] { return !(read_by(2) == 2 * read_by(1)) && !(read_by(0) == 0); }),
-                          fails_as_printed([] { return !(read_by(1, 2) == 2 * read_by(1, 1)); }), // in K
-                          fails_as_printed([] { return self_attention_is_not_linear; }),
-                          holds_corrected([](const claim& c) {
-                              return is(read_by(1), c.number(0)) && is(read_by(2), c.number(1)) && is(read_by(0), c.number(2));
-                          }),
-                          holds_corrected([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
-// By the scores 0 and 1 themselves the values 0 and 1 would give 1.
-const entry A057 = settle("A057", fails_as_printed([] { return !(read_by(1) == exact(0) * 0 + exact(1) * 1); }),
-                          holds_corrected([](const claim& c) { return is(read_by(1), c.number()); }));
-// [/A016]
-
 // [masks]
-// Everything at once, spelled out: a bias and a sink in the denominator, dropped keys, and dropout's factors. Query 2 (the second) sees no key.
+// Everything at once, spelled out: a bias and a sink in the denominator, dropped keys, and dropout's factors. Query 2 (the
+// second) sees no key.
 constexpr tensor<bool, queries, keys> sees{{true, false, true, true}, {false, false, false, false}, {true, true, false, true}};
 constexpr tensor<bool, queries, keys> kept{{true, true, false, true}, {true, false, true, true}, {false, true, true, true}};
 
 struct masked_problem : problem {
     tensor<field, queries, keys> bias;
     field sink, factor;
-    constexpr explicit masked_problem(draw& x) : problem(x), bias{x.matrix<queries, keys>()}, sink{x.number()}, factor{x.number()} {}
+    constexpr explicit masked_problem(draw& x)
+        : problem(x), bias{x.matrix<queries, keys>()}, sink{x.number()}, factor{x.number()} {}
 
     // Σ_l e^{s_il + b_il} over the keys that query i sees.
     [[nodiscard]] constexpr field sum_of_row(std::size_t i) const {
@@ -282,7 +256,8 @@ constexpr bool masks_do_what_they_say = identity(2, [](draw& x) {
     for (std::size_t j = 0; j < 4; ++j)
         if (sees(0, j)) stages = stages & agree(row.scores(j), p.s(0, j) + p.bias(0, j));
     return stages & agree(attention(p.q, p.k, p.v, plain, p.score), p.output(false, false)) &
-           agree(attention(p.q, p.k, p.v, dropped, p.score), p.output(false, true)) & agree(attention(p.q, p.k, p.v, all, p.score), z);
+           agree(attention(p.q, p.k, p.v, dropped, p.score), p.output(false, true)) &
+           agree(attention(p.q, p.k, p.v, all, p.score), z);
 });
 static_assert(masks_do_what_they_say);
 // The weights as a matrix, by 1/√d_k: the mask's bias is in them, its factors are not.
@@ -290,7 +265,8 @@ constexpr bool weights_alone = identity(2, [](draw& x) {
     masked_problem p(x);
     p.s = scores_of(p.q, p.k, scale_of_d_k());
     const auto plain = keep_mask{sees} & additive_mask{p.bias};
-    return agree(attention_weights(p.q, p.k, plain), p.weights(false)) & agree(attention(p.q, p.k, p.v, plain), p.output(false, false)) &
+    return agree(attention_weights(p.q, p.k, plain), p.weights(false)) &
+           agree(attention(p.q, p.k, p.v, plain), p.output(false, false)) &
            agree(attention_weights(p.q, p.k, plain & attention_sink{p.sink} & dropout_mask{kept, p.factor}), p.weights(true));
 });
 static_assert(weights_alone);
@@ -317,20 +293,23 @@ static_assert(any_score_and_causal);
 // Rows without a visible key, in double: zero, or NaN if that is asked for. A sink is something to look at: then they are zero.
 constexpr tensor<double, axis<4>, axis<1>> one_column{{1}, {2}, {3}, {4}};
 constexpr tensor<double, axis<2>, axis<1>> two_keys{{1}, {2}};
-constexpr tensor<double, axis<2>, axis<2>> two_values{{1, 3}, {2, 4}};
+constexpr tensor<double, axis<2>, axis<3>> two_values{{1, 3, 5}, {2, 4, 6}};
 constexpr causal_bottom_right late{4, 2}; // queries 1 and 2 stand before the first key, query 3 at it
 constexpr bool is_nan(double x) { return x != x; }
-constexpr auto zeros = attention(one_column, two_keys, two_values, late), nans = attention(one_column, two_keys, two_values, late, empty_row::nan);
-static_assert(zeros(0, 0) == 0 && zeros(0, 1) == 0 && zeros(1, 1) == 0 && zeros(2, 0) == 1 && zeros(2, 1) == 3);
-static_assert(is_nan(nans(0, 0)) && is_nan(nans(0, 1)) && is_nan(nans(1, 0)) && nans[2] == zeros[2] && nans[3] == zeros[3]);
+constexpr auto zeros = attention(one_column, two_keys, two_values, late),
+               nans = attention(one_column, two_keys, two_values, late, empty_row::nan);
+static_assert(zeros(0, 0) == 0 && zeros(0, 1) == 0 && zeros(1, 2) == 0 && zeros(2, 0) == 1 && zeros(2, 1) == 3);
+static_assert(is_nan(nans(0, 0)) && is_nan(nans(0, 1)) && is_nan(nans(0, 2)) && is_nan(nans(1, 0)) && nans[2] == zeros[2] &&
+              nans[3] == zeros[3]);
 static_assert(attention(one_column, two_keys, two_values, late & attention_sink{0.0}, empty_row::nan)(0, 1) == 0);
-constexpr auto no_weights = attention_weights(one_column, two_keys, late), nan_weights = attention_weights(one_column, two_keys, late, empty_row::nan);
-static_assert(no_weights(0, 0) == 0 && no_weights(0, 1) == 0 && is_nan(nan_weights(0, 0)) && is_nan(nan_weights(1, 1)) && nan_weights(2, 0) == 1);
+constexpr auto no_weights = attention_weights(one_column, two_keys, late),
+               nan_weights = attention_weights(one_column, two_keys, late, empty_row::nan);
+static_assert(no_weights(0, 0) == 0 && no_weights(0, 1) == 0 && is_nan(nan_weights(0, 0)) && is_nan(nan_weights(1, 1)) &&
+              nan_weights(2, 0) == 1);
 constexpr auto zero_row = attend(one_column[0], two_keys, two_values, 0, late, dot_product{});
 constexpr auto nan_row = attend(one_column[0], two_keys, two_values, 0, late, dot_product{}, empty_row::nan);
 static_assert(zero_row.out(0) == 0 && zero_row.weights(0) == 0 && is_nan(nan_row.out(0)) && is_nan(nan_row.weights(0)));
 // [/empty]
-
 
 } // namespace
 } // namespace attest::proofs

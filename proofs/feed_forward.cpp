@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The feed-forward network: what it computes, for each token by itself; why it needs its activation; and how many of a model's parameters it holds.
+// The feed-forward network: what it computes, for each token by itself; why it needs its activation; and how many of a model's
+// parameters it holds.
 
 #include "identity.hpp"
 #include "settle.hpp"
@@ -20,12 +21,14 @@ template <class S> using weights_of = feed_forward_weights<S, d_model, d_ff>;
 constexpr weights_of<field> any_weights(draw& at) {
     return {at.matrix<d_model, d_ff>(), at.vector<d_ff>(), at.matrix<d_ff, d_model>(), at.vector<d_model>()};
 }
-constexpr activation with_relu{}, with_gelu{activation_kind::gelu, gelu_form::erf}, with_gelu_tanh{activation_kind::gelu, gelu_form::tanh};
+constexpr activation with_relu{}, with_gelu{activation_kind::gelu, gelu_form::erf};
+constexpr activation with_gelu_tanh{activation_kind::gelu, gelu_form::tanh};
 constexpr activation with_gelu_sigmoid{activation_kind::gelu, gelu_form::sigmoid};
 
 // [A103]
 // act(x W_1 + b_1) W_2 + b_2, as it is written.
-template <class S> constexpr tensor<S, n, d_model> lectures(const tensor<S, n, d_model>& x, const weights_of<S>& w, const activation& act) {
+template <class S>
+constexpr tensor<S, n, d_model> lectures(const tensor<S, n, d_model>& x, const weights_of<S>& w, const activation& act) {
     tensor<S, n, d_model> y;
     for (std::size_t i = 0; i < 3; ++i) {
         y(i, 0) = w.b_2(0), y(i, 1) = w.b_2(1);
@@ -49,7 +52,8 @@ template <activation Act> constexpr bool is_right = is_the_lectures(points, Act)
 const entry A103 = settle("A103", holds([](const claim& c) {
     return c.seeds == points && is_right<with_gelu> && is_right<with_gelu_tanh> && is_right<with_gelu_sigmoid>;
 }), holds([] {
-    using rule = rules::weight_row_for_each_input; // W_1 is d_model × d_ff and W_2 d_ff × d_model; the other way round does not meet
+    // W_1 is d_model × d_ff and W_2 d_ff × d_model; the other way round does not meet
+    using rule = rules::weight_row_for_each_input;
     using w_1 = decltype(weights_of<rational>::w_1);
     using w_2 = decltype(weights_of<rational>::w_2);
     return std::same_as<w_1, tensor<rational, d_model, d_ff>> && std::same_as<w_2, tensor<rational, d_ff, d_model>> &&
@@ -62,14 +66,15 @@ static_assert(identity(2, [](draw& at) {
     const auto x = at.matrix<n, d_model>();
     const auto w = any_weights(at);
     const feed_forward_weights<field, any, any> unbiased{tensor<field, any, any>(w.w_1), {}, tensor<field, any, any>(w.w_2), {}};
-    return agree(feed_forward(x, w), feed_forward(x, w, with_relu)) & agree(feed_forward(x, w.w_1, w.b_1, w.w_2, w.b_2), feed_forward(x, w, with_relu)) &
+    return agree(feed_forward(x, w), feed_forward(x, w, with_relu)) &
+           agree(feed_forward(x, w.w_1, w.b_1, w.w_2, w.b_2), feed_forward(x, w, with_relu)) &
            agree(feed_forward(x, unbiased), feed_forward(x, weights_of<field>{w.w_1, {}, w.w_2, {}}));
 }));
 // [/A103]
 
 // [A096]
-// FFN(P X) = P FFN(X), for the two permutations that make all others (a swap and a turn), and two tokens only exchange their results. In integers, so exactly;
-// with ReLU cutting some components and not others.
+// FFN(P X) = P FFN(X), for the two permutations that make all others (a swap and a turn), and two tokens only exchange their
+// results. In integers, so exactly; with ReLU cutting some components and not others.
 constexpr weights_of<int> w{{{1, -2, 3, 4}, {-4, 5, -6, 1}}, {7, -8, 9, 0}, {{1, 2}, {-3, 4}, {5, -6}, {-1, 1}}, {-7, 8}};
 constexpr tensor<int, n, d_model> X{{1, 2}, {-3, 4}, {5, -6}}, swapped{{-3, 4}, {1, 2}, {5, -6}}, turned{{5, -6}, {1, 2}, {-3, 4}};
 constexpr auto Y = feed_forward(X, w), Y_swapped = feed_forward(swapped, w), Y_turned = feed_forward(turned, w);
@@ -77,8 +82,9 @@ static_assert(Y_swapped[0] == Y[1] && Y_swapped[1] == Y[0] && Y_swapped[2] == Y[
 static_assert(Y_turned[0] == Y[2] && Y_turned[1] == Y[0] && Y_turned[2] == Y[1]);
 static_assert(Y == lectures(X, w, with_relu));
 
-// For all tokens and weights: the six permutations; and a token's result does not change with the others. The field's ReLU is opaque: what holds with it
-// holds with any activation. Its results are free variables, one for each different argument: both sides have degree 2 in these and in x, W and b, as its arguments have.
+// For all tokens and weights: the six permutations; and a token's result does not change with the others. The field's ReLU is
+// opaque: what holds with it holds with any activation. Its results are free variables, one for each different argument: both
+// sides have degree 2 in these and in x, W and b, as its arguments have.
 constexpr std::size_t permutations[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 constexpr agreement is_row_by_row(draw& at) {
     const auto x = at.matrix<n, d_model>(), others = at.matrix<n, d_model>();
@@ -107,7 +113,8 @@ constexpr bool is_affine_at(const tensor<int, axis<1>, d_model>& x) {
     return y(0, 0) + y_minus(0, 0) == 2 * y_zero(0, 0) && y(0, 1) + y_minus(0, 1) == 2 * y_zero(0, 1);
 }
 const entry A096 = settle("A096", holds([](const claim& c) { return identity(c.seeds, is_row_by_row); }));
-const entry A100 = settle("A100", holds([](const claim& c) { return identity(c.seeds, is_row_by_row); }), holds([] { return !is_affine_at({{1, 2}}); }));
+const entry A100 = settle("A100", holds([](const claim& c) { return identity(c.seeds, is_row_by_row); }),
+                          holds([] { return !is_affine_at({{1, 2}}); }));
 // [/A096]
 
 // [A097]
@@ -120,7 +127,8 @@ constexpr agreement collapses(draw& at) {
         for (std::size_t h = 0; h < 4; ++h) bias(o) = bias(o) + b_1(h) * w_2(h, o);
     return agree(project_in_out(project_in_out(x, w_1, b_1), w_2, b_2), project_in_out(x, matmul(w_1, w_2), bias));
 }
-const entry A097 = settle("A097", holds([] { return !is_affine_at({{1, 2}}); }), holds([](const claim& c) { return identity(c.seeds, collapses); }));
+const entry A097 = settle("A097", holds([] { return !is_affine_at({{1, 2}}); }),
+                          holds([](const claim& c) { return identity(c.seeds, collapses); }));
 // [/A097]
 
 // [A101]
@@ -157,7 +165,9 @@ template <class W> consteval std::size_t biases_of_attention() {
     return elements<decltype(W::b_q), decltype(W::b_k), decltype(W::b_v), decltype(W::b_o)>();
 }
 template <class W> consteval std::size_t matrices_of_ffn() { return elements<decltype(W::w_1), decltype(W::w_2)>(); }
-template <class W> consteval std::size_t all_of_ffn() { return matrices_of_ffn<W>() + elements<decltype(W::b_1), decltype(W::b_2)>(); }
+template <class W> consteval std::size_t all_of_ffn() {
+    return matrices_of_ffn<W>() + elements<decltype(W::b_1), decltype(W::b_2)>();
+}
 template <class W> consteval std::size_t all_of_norm() { return elements<decltype(W::gamma), decltype(W::beta)>(); }
 
 template <std::size_t DModel, std::size_t Heads, std::size_t DFF> struct model {
@@ -173,7 +183,9 @@ template <std::size_t DModel, std::size_t Heads, std::size_t DFF> struct model {
     using norm = decltype(encoder_layer::norm1);
 
     static constexpr std::size_t ffn = all_of_ffn<feed_forward>();
-    static constexpr std::size_t attn(bool biases) { return matrices_of_attention<attention>() + (biases ? biases_of_attention<attention>() : 0); }
+    static constexpr std::size_t attn(bool biases) {
+        return matrices_of_attention<attention>() + (biases ? biases_of_attention<attention>() : 0);
+    }
     static constexpr std::size_t encoder(bool biases) { return attn(biases) + ffn + 2 * all_of_norm<norm>(); }
     static constexpr std::size_t decoder(bool biases) { return 2 * attn(biases) + ffn + 3 * all_of_norm<norm>(); }
 };
@@ -181,31 +193,39 @@ template <std::size_t DModel, std::size_t Heads, std::size_t DFF> struct model {
 // Of a layer's matrices the FFN has 8 d² of 12 d², for every d, if d_ff = 4 d.
 template <std::size_t DModel, std::size_t Heads> constexpr bool is_share_of_layer(const rational& share) {
     using m = model<DModel, Heads, 4 * DModel>;
-    constexpr std::size_t ffn = matrices_of_ffn<typename m::feed_forward>(), attention = matrices_of_attention<typename m::attention>();
+    constexpr std::size_t ffn = matrices_of_ffn<typename m::feed_forward>(),
+        attention = matrices_of_attention<typename m::attention>();
     return ffn == 8 * DModel * DModel && attention == 4 * DModel * DModel && share * (ffn + attention) == rational(ffn);
 }
 
-// In whole models it depends. The original's base model: 6 layers on either side, no biases in its attention (its formulas have none); 37,000 words, shared by both
-// sides and the output.
+// In whole models it depends. The original's base model: 6 layers on either side, no biases in its attention (its formulas have
+// none); 37,000 words, shared by both sides and the output.
 using base = model<512, 8, 2048>;
 constexpr std::size_t base_ffn = 12 * base::ffn, base_blocks = 6 * (base::encoder(false) + base::decoder(false));
 constexpr std::size_t base_all = base_blocks + 37'000 * base::d_model::size;
 // BERT-Base: embeddings of 30,522 words, 512 positions and 2 segments, their norm, and a pooler.
 using bert = model<768, 12, 3072>;
 constexpr std::size_t bert_layers = 12, bert_ffn = bert_layers * bert::ffn;
-constexpr std::size_t bert_all = bert_layers * bert::encoder(true) + (30'522 + 512 + 2) * 768 + all_of_norm<bert::norm>() + (768 * 768 + 768);
+constexpr std::size_t bert_all = bert_layers * bert::encoder(true) + (30'522 + 512 + 2) * 768 +
+    all_of_norm<bert::norm>() + (768 * 768 + 768);
 // GPT-2 small: 12 layers without cross-attention, 50,257 words, 1024 positions, a final norm.
 constexpr std::size_t gpt2_all = 12 * bert::encoder(true) + (50'257 + 1024) * 768 + all_of_norm<bert::norm>();
 static_assert(base_ffn == 25'196'544 && base_blocks == 44'101'632 && gpt2_all == 124'439'808);
 
-constexpr interval per_cent(std::size_t part, std::size_t all) { return interval::ratio(100 * static_cast<long long>(part), static_cast<long long>(all)); }
+constexpr interval per_cent(std::size_t part, std::size_t all) {
+    return interval::ratio(100 * static_cast<long long>(part), static_cast<long long>(all));
+}
 constexpr bool is(std::size_t count, std::string_view printed) { return rational(count) == rational::decimal(printed); }
 
-const entry A099 = settle("A099", fails_as_printed([] { return 2 * bert_ffn < gpt2_all && 2 * base_ffn < base_all; }), holds_corrected([](const claim& c) {
-    const rational share = rational::decimal(c.number(0));
-    return is_share_of_layer<64, 1>(share) && is_share_of_layer<512, 8>(share) && is_share_of_layer<768, 12>(share) && is_share_of_layer<12288, 96>(share);
+const entry A099 = settle("A099", fails_as_printed([] {
+    return 2 * bert_ffn < gpt2_all && 2 * base_ffn < base_all;
 }), holds_corrected([](const claim& c) {
-    return is(bert_ffn, c.number(1)) && is(bert_all, c.number(2)) && rounds_to(per_cent(bert_ffn, bert_all), c.number(3)) && 2 * bert_ffn > bert_all;
+    const rational share = rational::decimal(c.number(0));
+    return is_share_of_layer<64, 1>(share) && is_share_of_layer<512, 8>(share) && is_share_of_layer<768, 12>(share) &&
+           is_share_of_layer<12288, 96>(share);
+}), holds_corrected([](const claim& c) {
+    return is(bert_ffn, c.number(1)) && is(bert_all, c.number(2)) && rounds_to(per_cent(bert_ffn, bert_all), c.number(3)) &&
+           2 * bert_ffn > bert_all;
 }), holds_corrected([](const claim& c) {
     return rounds_to(per_cent(bert_ffn, gpt2_all), c.number(4)) && rounds_to(per_cent(base_ffn, base_all), c.number(5)) &&
            rounds_to(per_cent(base_ffn, base_blocks), c.number(6)) && 2 * base_ffn > base_blocks;
@@ -214,7 +234,9 @@ const entry A099 = settle("A099", fails_as_printed([] { return 2 * bert_ffn < gp
 
 // [A111]
 // The d and L of BERT-Base, with which its parameters are 109,482,240; and √d, as long as a row of layer normalisation may be.
-const entry A111 = settle("A111", holds("768", [](std::string_view printed) { return is(bert::d_model::size, printed) && bert_all == 109'482'240; }),
+const entry A111 = settle("A111", holds("768", [](std::string_view printed) {
+    return is(bert::d_model::size, printed) && bert_all == 109'482'240;
+}),
                           holds("12", [](std::string_view printed) { return is(bert_layers, printed) && bert_all == 109'482'240; }),
                           holds([](const claim& c) { return rounds_to(attest::sqrt(interval(bert::d_model::size)), c.number()); }));
 // [/A111]

@@ -50,7 +50,8 @@ static_assert(looks_like<4, 2>(causal_bottom_right{4, 2}, ".."
 // [/causal]
 
 // [window]
-// Keys from `left` before to `right` behind the query, which stands at key i + shift: W = 2 keys, self included, of the past; one on each side; and shifted.
+// Keys from `left` before to `right` behind the query, which stands at key i + shift: W = 2 keys, self included, of the
+// past; one on each side; and shifted.
 static_assert(looks_like<4, 4>(sliding_window{1, 0}, "x..."
                                                      "xx.."
                                                      ".xx."
@@ -67,7 +68,8 @@ constexpr bool windows_are_windows = [] {
             for (int shift = -2; shift <= 2; ++shift)
                 for (int i = 0; i < 4; ++i)
                     for (int j = 0; j < 5; ++j)
-                        if (sliding_window{left, right, shift}.visible(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) !=
+                        if (sliding_window{left, right, shift}.visible(static_cast<std::size_t>(i),
+                                                                       static_cast<std::size_t>(j)) !=
                             (i + shift - static_cast<int>(left) <= j && j <= i + shift + static_cast<int>(right)))
                             return false;
     return true;
@@ -91,7 +93,8 @@ static_assert(looks_like<2, 3>(everything{}, "xxx"
 // [/boolean]
 
 // [additive]
-// What an additive mask adds to the scores of visible keys; two of them add both. In an arithmetic without −∞ no entry hides.
+// What an additive mask adds to the scores of visible keys; two of them add both. In an arithmetic without −∞ no entry
+// hides.
 struct d_k : axis<3> {};
 struct d_v : axis<2> {};
 struct four : axis<4> {};
@@ -106,9 +109,12 @@ static_assert(identity(1, [](draw& x) {
     for (std::size_t i = 0; i < 2; ++i) {
         field sum(0), sum_twice(0), sum_hidden(0), sum_hidden_twice(0);
         for (std::size_t j = 0; j < 3; ++j) {
-            const field s_ij = (q(i, 0) * k(j, 0) + q(i, 1) * k(j, 1) + q(i, 2) * k(j, 2) + q(i, 3) * k(j, 3)) * score.scale;
-            const field once = exp(s_ij + first.bias(i, j)), both = exp(s_ij + first.bias(i, j) + second.bias(i, j)), seen = marked(i, j) ? 1 : 0;
-            sum = sum + once, sum_twice = sum_twice + both, sum_hidden = sum_hidden + seen * once, sum_hidden_twice = sum_hidden_twice + seen * both;
+            const field s_ij =
+                (q(i, 0) * k(j, 0) + q(i, 1) * k(j, 1) + q(i, 2) * k(j, 2) + q(i, 3) * k(j, 3)) * score.scale;
+            const field once = exp(s_ij + first.bias(i, j)), both = exp(s_ij + first.bias(i, j) + second.bias(i, j)),
+                        seen = marked(i, j) ? 1 : 0;
+            sum = sum + once, sum_twice = sum_twice + both, sum_hidden = sum_hidden + seen * once,
+            sum_hidden_twice = sum_hidden_twice + seen * both;
             for (std::size_t c = 0; c < 2; ++c) {
                 biased(i, c) = biased(i, c) + once * v(j, c);
                 twice(i, c) = twice(i, c) + both * v(j, c);
@@ -122,7 +128,8 @@ static_assert(identity(1, [](draw& x) {
         }
     }
     return agree(attention(q, k, v, first, score), biased) & agree(attention(q, k, v, first & second, score), twice) &
-           agree(attention(q, k, v, first & kept, score), hidden) & agree(attention(q, k, v, kept & first, score), hidden) &
+           agree(attention(q, k, v, first & kept, score), hidden) &
+           agree(attention(q, k, v, kept & first, score), hidden) &
            agree(attention(q, k, v, first & kept & second, score), hidden_twice);
 }));
 // [/additive]
@@ -140,7 +147,9 @@ constexpr sequence<field> free_sequence(draw& x) {
     return {x.matrix<tokens, d_k>(), x.matrix<tokens, d_k>(), x.matrix<tokens, d_v>(), {x.number()}};
 }
 template <class S>
-constexpr auto pass(const sequence<S>& of) { return attention(of.q, of.k, of.v, causal_top_left{}, of.score); }
+constexpr auto pass(const sequence<S>& of) {
+    return attention(of.q, of.k, of.v, causal_top_left{}, of.score);
+}
 
 // The first `count` tokens, on an axis whose length is known at run time.
 template <class X>
@@ -151,7 +160,8 @@ constexpr auto first_tokens(const X& x, std::size_t count) {
     return y;
 }
 
-// In double: the tokens from `from` on become NaN, which no sum forgives (and some compilers take no arithmetic with it for a constant expression).
+// In double: the tokens from `from` on become NaN, which no sum forgives (and some compilers take no arithmetic with it
+// for a constant expression).
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 constexpr sequence<double> spoken{{{1, 2, -1}, {0.5, -3, 2}, {0, 1, 1}, {2, 0.25, 1}},
                                   {{-1, 0.5, 2}, {1, 1, 0}, {3, -1, 0.5}, {0.75, 2, 1}},
@@ -165,21 +175,28 @@ constexpr sequence<double> without_future(std::size_t from) {
     }
     return known;
 }
-constexpr auto row_of(const sequence<double>& of, std::size_t i) { return attend(of.q[i], of.k, of.v, i, causal_top_left{}, of.score).out; }
-constexpr bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+constexpr auto row_of(const sequence<double>& of, std::size_t i) {
+    return attend(of.q[i], of.k, of.v, i, causal_top_left{}, of.score).out;
+}
+constexpr bool same_bits(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 constexpr bool keeps_its_bits(std::size_t row, std::size_t from) {
     const auto z = row_of(spoken, row), z_known = row_of(without_future(from), row);
     return same_bits(z(0), z_known(0)) && same_bits(z(1), z_known(1));
 }
 
-// B039: position i does not see positions j > i: neither by the mask's word, nor would it notice if they were no numbers.
-const entry B039 = settle("B039", holds([] {
-                              for (std::size_t i = 0; i < 8; ++i)
-                                  for (std::size_t j = 0; j < 8; ++j)
-                                      if (causal_top_left{}.visible(i, j) != (j <= i) || causal_bottom_right{8, 8}.visible(i, j) != (j <= i)) return false;
-                              return true;
-                          }),
-                          holds([] { return keeps_its_bits(0, 1) && keeps_its_bits(0, 2) && keeps_its_bits(1, 2) && keeps_its_bits(2, 3); }));
+// B039: position i does not see positions j > i: neither by the mask's word, nor would it notice if they were no
+// numbers.
+const entry B039 = settle(
+    "B039", holds([] {
+        for (std::size_t i = 0; i < 8; ++i)
+            for (std::size_t j = 0; j < 8; ++j)
+                if (causal_top_left{}.visible(i, j) != (j <= i) || causal_bottom_right{8, 8}.visible(i, j) != (j <= i))
+                    return false;
+        return true;
+    }),
+    holds([] { return keeps_its_bits(0, 1) && keeps_its_bits(0, 2) && keeps_its_bits(1, 2) && keeps_its_bits(2, 3); }));
 
 // B040: the scores that count are q_i · k_j, scaled, for j <= i.
 constexpr auto causal_definition = [](draw& x) {
@@ -204,15 +221,20 @@ constexpr auto causal_definition = [](draw& x) {
     return all;
 };
 constexpr double hide = -infinity;
-constexpr tensor<double, tokens, tokens> minus_infinity_above{{0, hide, hide, hide}, {0, 0, hide, hide}, {0, 0, 0, hide}, {0, 0, 0, 0}};
+constexpr tensor<double, tokens, tokens> minus_infinity_above{
+    {0, hide, hide, hide}, {0, 0, hide, hide}, {0, 0, 0, hide}, {0, 0, 0, 0}};
 const entry B040 = settle("B040", holds([](const claim& c) { return identity(c.seeds, causal_definition); }), holds([] {
-                              const auto z = pass(spoken), z_added = attention(spoken.q, spoken.k, spoken.v, additive_mask{minus_infinity_above}, spoken.score);
+                              const auto z = pass(spoken),
+                                         z_added = attention(spoken.q, spoken.k, spoken.v,
+                                                             additive_mask{minus_infinity_above}, spoken.score);
                               for (std::size_t i = 0; i < 4; ++i)
-                                  if (!same_bits(z(i, 0), z_added(i, 0)) || !same_bits(z(i, 1), z_added(i, 1))) return false;
+                                  if (!same_bits(z(i, 0), z_added(i, 0)) || !same_bits(z(i, 1), z_added(i, 1)))
+                                      return false;
                               return true;
                           }));
 
-// B041: the weights of the future are 0: +0, masked or added, and with no mask at all where the scores themselves are −∞.
+// B041: the weights of the future are 0: +0, masked or added, and with no mask at all where the scores themselves are
+// −∞.
 constexpr auto e = scores(spoken.q, spoken.k, spoken.score);
 constexpr bool future_is_zero(const tensor<double, tokens, tokens>& alpha) {
     for (std::size_t i = 0; i < 4; ++i)
@@ -220,7 +242,10 @@ constexpr bool future_is_zero(const tensor<double, tokens, tokens>& alpha) {
             if (j > i ? !same_bits(alpha(i, j), 0.0) : !(alpha(i, j) > 0)) return false;
     return true;
 }
-const entry B041 = settle("B041", holds([] { return future_is_zero(softmax(e, causal_top_left{})) && future_is_zero(softmax(e, additive_mask{minus_infinity_above})); }),
+const entry B041 = settle("B041", holds([] {
+                              return future_is_zero(softmax(e, causal_top_left{})) &&
+                                     future_is_zero(softmax(e, additive_mask{minus_infinity_above}));
+                          }),
                           holds([] {
                               auto with_infinities = e;
                               for (std::size_t i = 0; i < 4; ++i)
@@ -228,56 +253,67 @@ const entry B041 = settle("B041", holds([] { return future_is_zero(softmax(e, ca
                               return future_is_zero(softmax(with_infinities));
                           }),
                           holds([] {
-                              const auto alpha = softmax(tensor<exact, keys, keys>{{1, 3, 0}, {-2, 1, 4}, {0, 5, 2}}, causal_top_left{});
+                              const auto alpha = softmax(tensor<exact, keys, keys>{{1, 3, 0}, {-2, 1, 4}, {0, 5, 2}},
+                                                         causal_top_left{});
                               return alpha(0, 1) == 0 && alpha(0, 2) == 0 && alpha(1, 2) == 0;
                           }));
 
 // B042: one pass over the sequence gives every prefix its own pass.
 const entry B042 = settle("B042", holds([](const claim& c) {
-    return identity(c.seeds, [](draw& x) {
-        const auto of = free_sequence(x);
-        const auto z = pass(of);
-        agreement all = agreement::equal;
-        for (std::size_t t = 1; t < 4; ++t)
-            all = all & agree(attention(first_tokens(of.q, t), first_tokens(of.k, t), first_tokens(of.v, t), causal_top_left{}, of.score), first_tokens(z, t));
-        return all;
-    });
-}));
+                              return identity(c.seeds, [](draw& x) {
+                                  const auto of = free_sequence(x);
+                                  const auto z = pass(of);
+                                  agreement all = agreement::equal;
+                                  for (std::size_t t = 1; t < 4; ++t)
+                                      all = all & agree(attention(first_tokens(of.q, t), first_tokens(of.k, t),
+                                                                  first_tokens(of.v, t), causal_top_left{}, of.score),
+                                                        first_tokens(z, t));
+                                  return all;
+                              });
+                          }));
 // [/B039]
 
 // [E075]
-// E075: e^{−∞} = +0 in double; and a score of −∞ hides a key: an additive mask says so before any arithmetic does. e^{−x} falls below every bound.
+// E075: e^{−∞} = +0 in double; and a score of −∞ hides a key: an additive mask says so before any arithmetic does.
+// e^{−x} falls below every bound.
 static_assert(looks_like<2, 3>(additive_mask{tensor<double, queries, keys>{{0, -infinity, 1}, {-infinity, -1, 0}}},
                                "x.x"
                                ".xx"));
-const entry E075 = settle("E075", holds([] { return same_bits(exp(-infinity), 0.0) && future_is_zero(softmax(e, additive_mask{minus_infinity_above})); }),
-                          holds([] { return surely(exp(interval(-56)) < interval::power_of_two(-80)) && surely(exp(interval(-56)) > 0); }));
+const entry E075 = settle(
+    "E075", holds([] {
+        return same_bits(exp(-infinity), 0.0) && future_is_zero(softmax(e, additive_mask{minus_infinity_above}));
+    }),
+    holds([] { return surely(exp(interval(-56)) < interval::power_of_two(-80)) && surely(exp(interval(-56)) > 0); }));
 // [/E075]
 
 // [E076]
 // E076: the surviving weights renormalise, α_masked = α / Σ_{j<=i} α.
-const entry E076 = settle("E076", holds([](const claim& c) {
-    return identity(c.seeds, [](draw& x) {
-        const auto s = x.matrix<tokens, tokens>();
-        const auto alpha = softmax(s), alpha_masked = softmax(s, causal_top_left{});
-        agreement all = agreement::equal;
-        for (std::size_t i = 0; i < 4; ++i) {
-            field surviving(0);
-            for (std::size_t j = 0; j <= i; ++j) surviving = surviving + alpha(i, j);
-            for (std::size_t j = 0; j < 4; ++j) all = all & agree(alpha_masked(i, j) * surviving, j <= i ? alpha(i, j) : field(0));
-        }
-        return all;
-    });
-}), holds([] { // Rational weights: scores in units of log 2.
-    return softmax(tensor<exact, keys, keys>{{1, 3, 0}, {-2, 1, 4}, {0, 5, 2}}, causal_top_left{}) ==
-           tensor<exact, keys, keys>{{1, 0, 0}, //
-                                     {ratio(1, 9), ratio(8, 9), 0},
-                                     {ratio(1, 37), ratio(32, 37), ratio(4, 37)}};
-}));
+const entry E076 =
+    settle("E076", holds([](const claim& c) {
+               return identity(c.seeds, [](draw& x) {
+                   const auto s = x.matrix<tokens, tokens>();
+                   const auto alpha = softmax(s), alpha_masked = softmax(s, causal_top_left{});
+                   agreement all = agreement::equal;
+                   for (std::size_t i = 0; i < 4; ++i) {
+                       field surviving(0);
+                       for (std::size_t j = 0; j <= i; ++j) surviving = surviving + alpha(i, j);
+                       for (std::size_t j = 0; j < 4; ++j)
+                           all = all & agree(alpha_masked(i, j) * surviving, j <= i ? alpha(i, j) : field(0));
+                   }
+                   return all;
+               });
+           }),
+           holds([] { // Rational weights: scores in units of log 2.
+               return softmax(tensor<exact, keys, keys>{{1, 3, 0}, {-2, 1, 4}, {0, 5, 2}}, causal_top_left{}) ==
+                      tensor<exact, keys, keys>{{1, 0, 0}, //
+                                                {ratio(1, 9), ratio(8, 9), 0},
+                                                {ratio(1, 37), ratio(32, 37), ratio(4, 37)}};
+           }));
 // [/E076]
 
 // [E077]
-// E077: token 1 of the worked example, q_1 = k_1 = (1, 1), k_2 = (1, −1), v_1 = (1, 0), v_2 = (0, 1): it sees itself alone.
+// E077: token 1 of the worked example, q_1 = k_1 = (1, 1), k_2 = (1, −1), v_1 = (1, 0), v_2 = (0, 1): it sees itself
+// alone.
 constexpr tensor<exact, axis<1>, axis<2>> q_1{{1, 1}};
 constexpr tensor<exact, queries, axis<2>> k{{1, 1}, {1, -1}}, v{{1, 0}, {0, 1}};
 constexpr auto token_1 = attend(q_1[0], k, v, 0, causal_top_left{}, scaled_dot_product<exact>::of_dimension(2));
@@ -286,18 +322,22 @@ constexpr exact number_of(std::string_view printed) {
     const auto [digits, unit] = printed_decimal<long long>::read(printed);
     return ratio(digits, unit);
 }
-const entry E077 = settle("E077", holds("1.41421",
-                                        [](std::string_view printed) {
-                                            return rounds_to(scores(tensor<interval, axis<1>, axis<2>>{{1, 1}}, tensor<interval, axis<1>, axis<2>>{{1, 1}},
-                                                                    scaled_dot_product<interval>::of_dimension(2))(0, 0),
-                                                             printed);
-                                        }),
-                          holds("1.00000", [](std::string_view printed) { return token_1.weights(0) == number_of(printed); }),
-                          holds("0", [](std::string_view printed) { return token_1.weights(1) == number_of(printed); }),
-                          holds("1.00000", [](std::string_view printed) { return token_1.out(0) == number_of(printed); }),
-                          holds("0.00000", [](std::string_view printed) { return token_1.out(1) == number_of(printed); }),
-                          holds("1", [](std::string_view printed) { return v(0, 0) == number_of(printed) && v(1, 1) == number_of(printed); }),
-                          holds("0", [](std::string_view printed) { return v(0, 1) == number_of(printed) && v(1, 0) == number_of(printed); }));
+const entry E077 = settle(
+    "E077",
+    holds("1.41421",
+          [](std::string_view printed) {
+              return rounds_to(scores(tensor<interval, axis<1>, axis<2>>{{1, 1}},
+                                      tensor<interval, axis<1>, axis<2>>{{1, 1}},
+                                      scaled_dot_product<interval>::of_dimension(2))(0, 0),
+                               printed);
+          }),
+    holds("1.00000", [](std::string_view printed) { return token_1.weights(0) == number_of(printed); }),
+    holds("0", [](std::string_view printed) { return token_1.weights(1) == number_of(printed); }),
+    holds("1.00000", [](std::string_view printed) { return token_1.out(0) == number_of(printed); }),
+    holds("0.00000", [](std::string_view printed) { return token_1.out(1) == number_of(printed); }),
+    holds("1", [](std::string_view printed) { return v(0, 0) == number_of(printed) && v(1, 1) == number_of(printed); }),
+    holds("0",
+          [](std::string_view printed) { return v(0, 1) == number_of(printed) && v(1, 0) == number_of(printed); }));
 
 // E078: token 1 reads only itself.
 const entry E078 = settle("E078", holds([](const claim& c) {
@@ -313,7 +353,8 @@ const entry E078 = settle("E078", holds([](const claim& c) {
 // [empty]
 // A row without a visible key is zero, or, where that is asked for and the arithmetic has one, NaN.
 static_assert(softmax(tensor<exact, keys, keys>{{1, 3, 0}, {-2, 1, 4}, {0, 5, 2}},
-                      drop_mask{tensor<bool, keys, keys>{{true, true, true}, {true, true, true}, {true, true, true}}}) == tensor<exact, keys, keys>{});
+                      drop_mask{tensor<bool, keys, keys>{
+                          {true, true, true}, {true, true, true}, {true, true, true}}}) == tensor<exact, keys, keys>{});
 constexpr causal_bottom_right late{3, 1};
 constexpr tensor<double, keys, axis<1>> column{{0}, {0}, {0}};
 constexpr auto zeros = softmax(column, late), nans = softmax(column, late, empty_row::nan);

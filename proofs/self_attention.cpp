@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Self-attention on raw tokens, and how far attention reaches: what every mechanism of the lectures does, who attends to whom, and what a distance of
-// 60 steps does to a signal.
+// What kind of mapping attention is, self-attention on raw tokens, what every mechanism of the lectures does, who attends to
+// whom, and what a distance of 60 steps does to a signal.
 
 #include "exact.hpp"
 #include "identity.hpp"
@@ -24,11 +24,54 @@ constexpr bool is(const exact& x, std::string_view printed) {
     return x * whole(printed.substr(slash + 1)) == whole(printed.substr(0, slash));
 }
 
-// [B013]
-// o_i = Σ_j α_ij x_j with α_ij = e^{x_i · x_j} / Σ_k e^{x_i · x_k}, spelled out.
 struct n : axis<3> {};
 struct d : axis<2> {};
-constexpr field e_to_the_score(const tensor<field, n, d>& x, std::size_t i, std::size_t j) { return exp(x(i, 0) * x(j, 0) + x(i, 1) * x(j, 1)); }
+struct four : axis<4> {};
+struct d_v : axis<5> {};
+
+// [A016]
+// One query, the keys 0 and 1 in units of log 2, the values 0 and 1.
+constexpr exact read_by(const exact& q, const exact& last_key = 1) {
+    return attend(tensor<exact, axis<1>>{q}, tensor<exact, axis<2>, axis<1>>{{0}, {last_key}},
+                  tensor<exact, axis<2>, axis<1>>{{0}, {1}}, 0, everything{}, dot_product{})
+        .out(0);
+}
+constexpr tensor<exact, axis<2>, axis<1>> ones_and_twos{{0}, {1}}, doubled{{0}, {2}};
+constexpr bool self_attention_is_not_linear =
+    raw_self_attention(ones_and_twos)(1, 0) == ratio(2, 3) && raw_self_attention(doubled)(1, 0) == ratio(32, 17);
+
+// A(Q, K, a V + b W) = a A(Q, K, V) + b A(Q, K, W).
+constexpr bool linear_in_the_values = identity(points, [](draw& x) {
+    const auto q = x.matrix<n, d>();
+    const auto k = x.matrix<four, d>();
+    const auto v = x.matrix<four, d_v>(), w = x.matrix<four, d_v>();
+    const field a = x.number(), b = x.number();
+    const scaled_dot_product<field> score{x.number()};
+    const auto z = [&](const auto& values) { return attention(q, k, values, everything{}, score); };
+    const auto combined = [&a, &b](auto r, const auto& s) {
+        for (std::size_t i = 0; i < r.length(0); ++i)
+            for (std::size_t c = 0; c < r.length(1); ++c) r(i, c) = a * r(i, c) + b * s(i, c);
+        return r;
+    };
+    return agree(z(combined(v, w)), combined(z(v), z(w)));
+});
+
+const entry A016 = settle("A016", fails_as_printed([] { return !(read_by(2) == 2 * read_by(1)) && !(read_by(0) == 0); }),
+                          fails_as_printed([] { return !(read_by(1, 2) == 2 * read_by(1, 1)); }), // in K
+                          fails_as_printed([] { return self_attention_is_not_linear; }), holds_corrected([](const claim& c) {
+                              return is(read_by(1), c.number(0)) && is(read_by(2), c.number(1)) && is(read_by(0), c.number(2));
+                          }),
+                          holds_corrected([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
+// By the scores 0 and 1 themselves the values 0 and 1 would give 1.
+const entry A057 = settle("A057", fails_as_printed([] { return !(read_by(1) == exact(0) * 0 + exact(1) * 1); }),
+                          holds_corrected([](const claim& c) { return is(read_by(1), c.number()); }));
+// [/A016]
+
+// [B013]
+// o_i = Σ_j α_ij x_j with α_ij = e^{x_i · x_j} / Σ_k e^{x_i · x_k}, spelled out.
+constexpr field e_to_the_score(const tensor<field, n, d>& x, std::size_t i, std::size_t j) {
+    return exp(x(i, 0) * x(j, 0) + x(i, 1) * x(j, 1));
+}
 constexpr field alpha_of(const tensor<field, n, d>& x, std::size_t i, std::size_t j) {
     return e_to_the_score(x, i, j) / (e_to_the_score(x, i, 0) + e_to_the_score(x, i, 1) + e_to_the_score(x, i, 2));
 }
@@ -48,9 +91,10 @@ constexpr auto e = scores(one_and_two, one_and_two);
 constexpr auto alpha = softmax(e);
 static_assert(surely(e(0, 1) == e(1, 0)) && surely(alpha(0, 1) != alpha(1, 0)));
 
-const entry B013 = settle("B013", holds([](const claim& c) { return c.seeds == points && raw_self_attention_is_as_defined; }), holds([](const claim& c) {
-                              return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)) && rounds_to(alpha(1, 0), c.number(2)) &&
-                                     rounds_to(alpha(1, 1), c.number(3));
+const entry B013 = settle("B013", holds([](const claim& c) { return c.seeds == points && raw_self_attention_is_as_defined; }),
+                          holds([](const claim& c) {
+                              return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)) &&
+                                     rounds_to(alpha(1, 0), c.number(2)) && rounds_to(alpha(1, 1), c.number(3));
                           }));
 // A dot product is not a similarity: token 1 attends more to token 2 than to itself.
 const entry B015 = settle("B015", fails_as_printed([] { return surely(alpha(0, 1) > alpha(0, 0)); }), holds_corrected([] {
@@ -77,25 +121,30 @@ constexpr interval any_score = hull(interval(-8), interval(8));
 constexpr auto any_weights = softmax(tensor<interval, n>{any_score, any_score, any_score});
 constexpr bool weights_are_positive = surely(any_weights(0) > 0) && surely(any_weights(1) > 0) && surely(any_weights(2) > 0);
 
-const entry B014 =
-    settle("B014", holds([](const claim& c) { return c.seeds == points && outputs_are_means_of_inputs; }), holds([] { return weights_are_positive; }));
+const entry B014 = settle("B014", holds([](const claim& c) { return c.seeds == points && outputs_are_means_of_inputs; }),
+                          holds([] { return weights_are_positive; }));
 // [/B014]
 
 // [B012]
-// Two tokens in exact numbers: their scores x_i · x_j are in units of log 2. "Every other" leaves out the own position, and the causal mask.
+// Two tokens in exact numbers: their scores x_i · x_j are in units of log 2. "Every other" leaves out the own position, and
+// the causal mask.
 constexpr tensor<exact, tokens, axis<1>> exact_one_and_two{{1}, {2}};
 constexpr tensor<bool, tokens, tokens> own_position{{true, false}, {false, true}};
 constexpr auto causal = softmax(scores(exact_one_and_two, exact_one_and_two), causal_top_left{});
 
-const entry B012 = settle("B012", fails_as_printed([] { return !(raw_self_attention(exact_one_and_two) == raw_self_attention(exact_one_and_two, drop_mask{own_position})); }),
-                          fails_as_printed([] { return causal(0, 1) == 0; }),
-                          holds_corrected([] { return weights_are_positive; }), // each of them, the own one too
-                          holds_corrected([] { return causal(0, 0) == 1 && causal(1, 0) == ratio(1, 5) && causal(1, 1) == ratio(4, 5); }));
+const entry B012 =
+    settle("B012", fails_as_printed([] {
+               return !(raw_self_attention(exact_one_and_two) == raw_self_attention(exact_one_and_two, drop_mask{own_position}));
+           }),
+           fails_as_printed([] { return causal(0, 1) == 0; }),
+           holds_corrected([] { return weights_are_positive; }), // each of them, the own one too
+           holds_corrected([] { return causal(0, 0) == 1 && causal(1, 0) == ratio(1, 5) && causal(1, 1) == ratio(4, 5); }));
 // [/B012]
 
 // [B001]
-// Softmax's weights are positive and add to 1. Sigmoid attention has the weights 2^s/(2^s + 1), here for three scores 0 in units of log 2: they add to
-// 3/2. Linear attention has the weights φ(q) · φ(k_j) / Σ_l φ(q) · φ(k_l), here φ = ReLU, q = (1, 0) and the keys (1, 0) and (0, 1): one is 0.
+// Softmax's weights are positive and add to 1. Sigmoid attention has the weights 2^s/(2^s + 1), here for three scores 0 in
+// units of log 2: they add to 3/2. Linear attention has the weights φ(q) · φ(k_j) / Σ_l φ(q) · φ(k_l), here φ = ReLU, q = (1,
+// 0) and the keys (1, 0) and (0, 1): one is 0.
 constexpr exact sigmoid(const exact& s) { return exp(s) / (exp(s) + 1); }
 constexpr tensor<exact, axis<1>, axis<2>> feature_of_q{{1, 0}};
 constexpr tensor<exact, axis<2>, axis<2>> features_of_k{{1, 0}, {0, 1}};
@@ -122,14 +171,16 @@ constexpr bool every_score_goes_through_softmax = identity(points, [](draw& x) {
 });
 
 const entry B001 = settle("B001", fails_as_printed([](const claim& c) {
-                              return softmax_of_zeros(0) + softmax_of_zeros(1) + softmax_of_zeros(2) == 1 && is(sigmoid(0) + sigmoid(0) + sigmoid(0), c.number());
+                              return softmax_of_zeros(0) + softmax_of_zeros(1) + softmax_of_zeros(2) == 1 &&
+                                     is(sigmoid(0) + sigmoid(0) + sigmoid(0), c.number());
                           }),
                           fails_as_printed([] { return weights_are_positive && linear_weight == 0; }),
                           holds_corrected([](const claim& c) { return c.seeds == points && every_score_goes_through_softmax; }));
 // [/B001]
 
 // [E049]
-// 180 tokens. How token 180 changes with the value of token j, whose derivative is set to 1: as it stands, and after attention; and the weight of key j.
+// 180 tokens. How token 180 changes with the value of token j, whose derivative is set to 1: as it stands, and after
+// attention; and the weight of key j.
 struct sequence : axis<180> {};
 constexpr std::size_t reader = 180, signal = 120;
 struct reach {
@@ -157,20 +208,24 @@ constexpr bool the_gap_does_not_matter = [] {
     return all;
 }();
 constexpr std::size_t path_length = !(far.before == 0) ? 0 : !(far.after == 0) ? 1 : reader;
-constexpr bool is(std::size_t number, std::string_view printed) { return printed_decimal<long long>::read(printed).digits == static_cast<long long>(number); }
+constexpr bool is(std::size_t number, std::string_view printed) {
+    return printed_decimal<long long>::read(printed).digits == static_cast<long long>(number);
+}
 
-const entry E049 = settle("E049", holds([](const claim& c) { return c.seeds == points && the_gap_does_not_matter; }),
-                          holds("1", [](std::string_view printed) { return is(path_length, printed); }),
-                          holds("180", [](std::string_view printed) { return is(sequence::size, printed) && sequence::size == reader; }),
-                          holds("120", [](std::string_view printed) { return is(signal, printed) && !(far.after == 0); }),
-                          holds("60", [](std::string_view printed) { return is(reader - signal, printed) && far.after == far.weight; }));
+const entry E049 =
+    settle("E049", holds([](const claim& c) { return c.seeds == points && the_gap_does_not_matter; }),
+           holds("1", [](std::string_view printed) { return is(path_length, printed); }),
+           holds("180", [](std::string_view printed) { return is(sequence::size, printed) && sequence::size == reader; }),
+           holds("120", [](std::string_view printed) { return is(signal, printed) && !(far.after == 0); }),
+           holds("60", [](std::string_view printed) { return is(reader - signal, printed) && far.after == far.weight; }));
 // [/E049]
 
 // [E050]
 // The recurrence h_t = h_{t−1}/2 + x_t: each update halves what x_120 has left behind.
 constexpr rational trace_of_signal = [] {
     dual<rational> h;
-    for (std::size_t t = 1; t <= reader; ++t) h = h / dual<rational>(2) + dual<rational>(rational(t), rational(t == signal ? 1 : 0));
+    for (std::size_t t = 1; t <= reader; ++t)
+        h = h / dual<rational>(2) + dual<rational>(rational(t), rational(t == signal ? 1 : 0));
     return h.derivative();
 }();
 constexpr std::size_t updates = [] {
@@ -227,9 +282,11 @@ constexpr exact large_weight = [] {
     k(signal - 1, 0) = 24;
     return attend(tensor<exact, axis<1>>{1}, k, k, reader - 1, everything{}, dot_product{}).weights(signal - 1);
 }();
-const entry E052 = settle("E052", holds([](const claim& c) { return is(large_weight, c.number()) && !(large_weight == 1) && weights_are_positive; }),
-                          holds("180", [](std::string_view printed) { return is(sequence::size, printed) && large_weight == ratio(1 << 24, (1 << 24) + 179); }),
-                          holds("120", [](std::string_view printed) { return is(signal, printed); }));
+const entry E052 = settle(
+    "E052", holds([](const claim& c) { return is(large_weight, c.number()) && !(large_weight == 1) && weights_are_positive; }),
+    holds("180",
+          [](std::string_view printed) { return is(sequence::size, printed) && large_weight == ratio(1 << 24, (1 << 24) + 179); }),
+    holds("120", [](std::string_view printed) { return is(signal, printed); }));
 // [/E052]
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Softmax: what the lectures say of it and the digits that they print, the shift that changes nothing, masks and sinks. (Its saturation: gradient/softmax.cpp.)
+// Softmax: what the lectures say of it and the digits that they print, the shift that changes nothing, masks and sinks.
+// (Its saturation: gradient/softmax.cpp.)
 
 #include "exact.hpp"
 #include "identity.hpp"
@@ -16,7 +17,8 @@ struct queries : axis<2> {};
 struct keys : axis<3> {};
 
 // [definition]
-// What the lectures print: e^{x_j} / Σ_l e^{x_l}, without a shift. The code shifts, and the field shifts by a number that has nothing to do with the scores.
+// What the lectures print: e^{x_j} / Σ_l e^{x_l}, without a shift. The code shifts, and the field shifts by a number
+// that has nothing to do with the scores.
 template <class X, class Visible = attest::detail::every_index>
 constexpr auto as_printed(const X& x, const Visible& visible = {}, const scalar_of<X>* sink = nullptr) {
     auto a = tensor<scalar_of<X>, axis_of<X, 0>>::with_lengths(x.length(0));
@@ -31,58 +33,60 @@ constexpr auto as_printed(const X& x, const Visible& visible = {}, const scalar_
 
 // A011: the weights of each row are the softmax of its scores.
 const entry A011 = settle("A011", holds([](const claim& c) {
-    return identity(c.seeds, [](draw& x) {
-        const auto e = x.matrix<queries, keys>();
-        const auto a = softmax(e);
-        return agree(a[0], as_printed(e[0])) & agree(a[1], as_printed(e[1]));
-    });
-}));
+                              return identity(c.seeds, [](draw& x) {
+                                  const auto e = x.matrix<queries, keys>();
+                                  const auto a = softmax(e);
+                                  return agree(a[0], as_printed(e[0])) & agree(a[1], as_printed(e[1]));
+                              });
+                          }));
 
 // A012: what counts is how one weight compares with another: a_ij / a_il = e^{s_ij − s_il}.
 const entry A012 = settle("A012", holds([](const claim& c) {
-    return identity(c.seeds, [](draw& x) {
-        const auto e = x.matrix<queries, keys>();
-        const auto a = softmax(e);
-        agreement all = agreement::equal;
-        for (std::size_t i = 0; i < 2; ++i)
-            for (std::size_t j = 0; j < 3; ++j)
-                for (std::size_t l = 0; l < 3; ++l) all = all & agree(a(i, j) / a(i, l), exp(e(i, j) - e(i, l)));
-        return all;
-    });
-}));
+                              return identity(c.seeds, [](draw& x) {
+                                  const auto e = x.matrix<queries, keys>();
+                                  const auto a = softmax(e);
+                                  agreement all = agreement::equal;
+                                  for (std::size_t i = 0; i < 2; ++i)
+                                      for (std::size_t j = 0; j < 3; ++j)
+                                          for (std::size_t l = 0; l < 3; ++l)
+                                              all = all & agree(a(i, j) / a(i, l), exp(e(i, j) - e(i, l)));
+                                  return all;
+                              });
+                          }));
 
 // A046: the same function of a vector of K = 5 scores.
 struct classes : axis<5> {};
 const entry A046 = settle("A046", holds([](const claim& c) {
-    return identity(c.seeds, [](draw& x) {
-        const auto z = x.vector<classes>();
-        return agree(softmax(z), as_printed(z));
-    });
-}));
+                              return identity(c.seeds, [](draw& x) {
+                                  const auto z = x.vector<classes>();
+                                  return agree(softmax(z), as_printed(z));
+                              });
+                          }));
 // [/definition]
 
 // [A047]
 // A047: softmax(1.3, 5.1, 2.2, 0.7, 1.1) = (0.02, 0.90, 0.05, 0.01, 0.02).
-constexpr tensor<interval, classes> logits{interval::decimal("1.3"), interval::decimal("5.1"), interval::decimal("2.2"), interval::decimal("0.7"),
-                                           interval::decimal("1.1")};
+constexpr tensor<interval, classes> logits{interval::decimal("1.3"), interval::decimal("5.1"), interval::decimal("2.2"),
+                                           interval::decimal("0.7"), interval::decimal("1.1")};
 constexpr auto a = softmax(logits);
 constexpr interval log_sum = log_sum_exp(logits);
-const entry A047 = settle("A047", holds("0.02", [](std::string_view printed) { return rounds_to(a(0), printed); }),
-                          holds("0.90", [](std::string_view printed) { return rounds_to(a(1), printed); }),
-                          holds("0.05", [](std::string_view printed) { return rounds_to(a(2), printed); }),
-                          holds("0.01", [](std::string_view printed) { return rounds_to(a(3), printed); }),
-                          holds("0.02", [](std::string_view printed) { return rounds_to(a(4), printed); }),
-                          // The scores are read off the weights: x_j = log a_j + log Σ e^{x_l}.
-                          holds("1.3", [](std::string_view printed) { return rounds_to(log(a(0)) + log_sum, printed); }),
-                          holds("5.1", [](std::string_view printed) { return rounds_to(log(a(1)) + log_sum, printed); }),
-                          holds("2.2", [](std::string_view printed) { return rounds_to(log(a(2)) + log_sum, printed); }),
-                          holds("0.7", [](std::string_view printed) { return rounds_to(log(a(3)) + log_sum, printed); }),
-                          holds("1.1", [](std::string_view printed) { return rounds_to(log(a(4)) + log_sum, printed); }),
-                          holds([](const claim& c) {
-                              for (std::size_t j = 0; j < 5; ++j)
-                                  if (!rounds_to(a(j), c.number(j))) return false;
-                              return true;
-                          }));
+const entry A047 =
+    settle("A047", holds("0.02", [](std::string_view printed) { return rounds_to(a(0), printed); }),
+           holds("0.90", [](std::string_view printed) { return rounds_to(a(1), printed); }),
+           holds("0.05", [](std::string_view printed) { return rounds_to(a(2), printed); }),
+           holds("0.01", [](std::string_view printed) { return rounds_to(a(3), printed); }),
+           holds("0.02", [](std::string_view printed) { return rounds_to(a(4), printed); }),
+           // The scores are read off the weights: x_j = log a_j + log Σ e^{x_l}.
+           holds("1.3", [](std::string_view printed) { return rounds_to(log(a(0)) + log_sum, printed); }),
+           holds("5.1", [](std::string_view printed) { return rounds_to(log(a(1)) + log_sum, printed); }),
+           holds("2.2", [](std::string_view printed) { return rounds_to(log(a(2)) + log_sum, printed); }),
+           holds("0.7", [](std::string_view printed) { return rounds_to(log(a(3)) + log_sum, printed); }),
+           holds("1.1", [](std::string_view printed) { return rounds_to(log(a(4)) + log_sum, printed); }),
+           holds([](const claim& c) {
+               for (std::size_t j = 0; j < 5; ++j)
+                   if (!rounds_to(a(j), c.number(j))) return false;
+               return true;
+           }));
 // The printed digits add to 1.00 as well, which rounded weights need not do.
 static_assert(2 + 90 + 5 + 1 + 2 == 100);
 // [/A047]
@@ -90,7 +94,8 @@ static_assert(2 + 90 + 5 + 1 + 2 == 100);
 // [sum]
 constexpr auto row_sums_are_one = [](draw& x) {
     const auto weights = softmax(x.matrix<queries, keys>());
-    return agree(weights(0, 0) + weights(0, 1) + weights(0, 2), field(1)) & agree(weights(1, 0) + weights(1, 1) + weights(1, 2), field(1));
+    return agree(weights(0, 0) + weights(0, 1) + weights(0, 2), field(1)) &
+           agree(weights(1, 0) + weights(1, 1) + weights(1, 2), field(1));
 };
 constexpr interval total = a(0) + a(1) + a(2) + a(3) + a(4);
 constexpr interval tiny = interval::power_of_two(-120);
@@ -102,14 +107,17 @@ static_assert(weights == tensor<exact, keys>{ratio(2, 11), ratio(8, 11), ratio(1
 
 // A054, E005: the weights of a row add to 1.
 const entry A054 = settle("A054", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
-                          holds("1", [](std::string_view printed) { return rounds_to(total, printed) && contains(total, interval::decimal(printed)); }));
-// A distribution: they are positive, too.
-const entry E005 = settle("E005", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
-                          holds("1", [](std::string_view printed) { return contains(total, interval::decimal(printed)); }), holds([] {
-                              for (std::size_t j = 0; j < 5; ++j)
-                                  if (!surely(a(j) > 0)) return false;
-                              return true;
+                          holds("1", [](std::string_view printed) {
+                              return rounds_to(total, printed) && contains(total, interval::decimal(printed));
                           }));
+// A distribution: they are positive, too.
+const entry E005 =
+    settle("E005", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
+           holds("1", [](std::string_view printed) { return contains(total, interval::decimal(printed)); }), holds([] {
+               for (std::size_t j = 0; j < 5; ++j)
+                   if (!surely(a(j) > 0)) return false;
+               return true;
+           }));
 
 // A050: "the scores in each row must sum to 1.0". The scores q · k = 1, 3, 0 add to 4; their weights do what is meant.
 constexpr tensor<exact, axis<1>, axis<2>> q{{1, 1}};
@@ -132,23 +140,24 @@ static_assert(rounded(0) + rounded(1) + rounded(2) + rounded(3) + rounded(4) != 
 
 // A055: "the percentage of attention". The weights are parts of 1, not of 100.
 constexpr tensor<interval, axis<2>> two_scores{interval::decimal("0.3"), interval::decimal("-1.2")};
-const entry A055 = settle("A055", fails_as_printed([] {
-                              // Percentages of a whole add to 100.
-                              return no_identity([](draw& x) {
-                                  const auto alpha = softmax(x.vector<keys>());
-                                  return agree(alpha(0) + alpha(1) + alpha(2), field(100));
-                              });
-                          }),
-                          holds_corrected([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
-                                  const auto alpha = softmax(x.vector<keys>());
-                                  return agree(field(100) * alpha(0) + field(100) * alpha(1) + field(100) * alpha(2), field(100));
-                              });
-                          }),
-                          holds_corrected([] {
-                              const auto alpha = softmax(two_scores);
-                              return surely(alpha(1) > 0) && surely(alpha(1) < 1) && surely(alpha(0) > 0) && surely(alpha(0) < 1);
-                          }));
+const entry A055 =
+    settle("A055", fails_as_printed([] {
+               // Percentages of a whole add to 100.
+               return no_identity([](draw& x) {
+                   const auto alpha = softmax(x.vector<keys>());
+                   return agree(alpha(0) + alpha(1) + alpha(2), field(100));
+               });
+           }),
+           holds_corrected([](const claim& c) {
+               return identity(c.seeds, [](draw& x) {
+                   const auto alpha = softmax(x.vector<keys>());
+                   return agree(field(100) * alpha(0) + field(100) * alpha(1) + field(100) * alpha(2), field(100));
+               });
+           }),
+           holds_corrected([] {
+               const auto alpha = softmax(two_scores);
+               return surely(alpha(1) > 0) && surely(alpha(1) < 1) && surely(alpha(0) > 0) && surely(alpha(0) < 1);
+           }));
 // [/sum]
 
 // [axis]
@@ -190,30 +199,35 @@ const entry A051 = settle("A051", fails_as_printed([] {
                           }),
                           holds_corrected([](const claim& c) { return identity(c.seeds, row_by_row); }));
 // E003: row-wise, across the keys: so a column need not add to 1.
-const entry E003 = settle("E003", holds([](const claim& c) { return identity(c.seeds, row_by_row) && identity(c.seeds, row_sums_are_one); }), holds([] {
-                              return no_identity([](draw& x) {
-                                  const auto alpha = softmax(x.matrix<queries, keys>());
-                                  return agree(alpha(0, 0) + alpha(1, 0), field(1));
-                              });
-                          }));
+const entry E003 = settle(
+    "E003", holds([](const claim& c) { return identity(c.seeds, row_by_row) && identity(c.seeds, row_sums_are_one); }),
+    holds([] {
+        return no_identity([](draw& x) {
+            const auto alpha = softmax(x.matrix<queries, keys>());
+            return agree(alpha(0, 0) + alpha(1, 0), field(1));
+        });
+    }));
 
-// E006: not over the features: the weights have no such axis, and neither keys nor values that softmax has been through give the same.
+// E006: not over the features: the weights have no such axis, and neither keys nor values that softmax has been through
+// give the same.
 struct d_k : axis<2> {};
 struct d_v : axis<4> {};
-static_assert(std::same_as<decltype(softmax(scores(tensor<field, queries, d_k>{}, tensor<field, keys, d_k>{}))), tensor<field, queries, keys>>);
+static_assert(std::same_as<decltype(softmax(scores(tensor<field, queries, d_k>{}, tensor<field, keys, d_k>{}))),
+                           tensor<field, queries, keys>>);
 const entry E006 = settle("E006", holds([] {
-    return no_identity([](draw& x) {
-               const auto Q = x.matrix<queries, d_k>();
-               const auto K = x.matrix<keys, d_k>();
-               const auto V = x.matrix<keys, d_v>();
-               return agree(attention(Q, K, V, everything{}, dot_product{}), softmax(matmul(scores(Q, K), V)));
-           }) &&
-           no_identity([](draw& x) {
-               const auto Q = x.matrix<queries, d_k>();
-               const auto K = x.matrix<keys, d_k>();
-               return agree(softmax(scores(Q, K)), scores(Q, softmax(K)));
-           });
-}));
+                              return no_identity([](draw& x) {
+                                         const auto Q = x.matrix<queries, d_k>();
+                                         const auto K = x.matrix<keys, d_k>();
+                                         const auto V = x.matrix<keys, d_v>();
+                                         return agree(attention(Q, K, V, everything{}, dot_product{}),
+                                                      softmax(matmul(scores(Q, K), V)));
+                                     }) &&
+                                     no_identity([](draw& x) {
+                                         const auto Q = x.matrix<queries, d_k>();
+                                         const auto K = x.matrix<keys, d_k>();
+                                         return agree(softmax(scores(Q, K)), scores(Q, softmax(K)));
+                                     });
+                          }));
 
 // E056: with n = 3 tokens and d_k = 4, scores and weights are 3 × 3.
 struct tokens : axis<3> {};
@@ -221,13 +235,16 @@ struct four : axis<4> {};
 using score_matrix = decltype(scores(tensor<field, tokens, four>{}, tensor<field, tokens, four>{}));
 using weight_matrix = decltype(softmax(score_matrix{}));
 static_assert(std::same_as<weight_matrix, tensor<field, tokens, tokens>> && std::same_as<score_matrix, weight_matrix>);
-const entry E056 = settle("E056", holds("3", [](std::string_view printed) { return rational::decimal(printed) == weight_matrix{}.length(0); }),
-                          holds("3", [](std::string_view printed) { return rational::decimal(printed) == weight_matrix{}.length(1); }),
-                          holds([] { return std::same_as<weight_matrix, score_matrix>; }));
+const entry E056 =
+    settle("E056",
+           holds("3", [](std::string_view printed) { return rational::decimal(printed) == weight_matrix{}.length(0); }),
+           holds("3", [](std::string_view printed) { return rational::decimal(printed) == weight_matrix{}.length(1); }),
+           holds([] { return std::same_as<weight_matrix, score_matrix>; }));
 // [/axis]
 
 // [shift]
-// What is added to every score cancels: in the field for all scores and shifts, exactly in rational weights, and within the width of the enclosures for 1000.7.
+// What is added to every score cancels: in the field for all scores and shifts, exactly in rational weights, and within
+// the width of the enclosures for 1000.7.
 constexpr bool shift_cancels(unsigned points) {
     return identity(points, [](draw& x) {
         const auto z = x.vector<keys>();
@@ -245,36 +262,46 @@ constexpr auto shifted = [] {
     for (std::size_t j = 0; j < moved.length(0); ++j) moved(j) = logits(j) + interval::decimal("1000.7");
     return softmax(moved);
 }();
-static_assert(close(shifted(0), a(0)) && close(shifted(1), a(1)) && close(shifted(2), a(2)) && close(shifted(3), a(3)) && close(shifted(4), a(4)));
+static_assert(close(shifted(0), a(0)) && close(shifted(1), a(1)) && close(shifted(2), a(2)) &&
+              close(shifted(3), a(3)) && close(shifted(4), a(4)));
 
-// A043: "large-magnitude scores push softmax into near one-hot distributions". Two scores of 1000 share equally; (4, −4) is nearly one-hot.
-const entry A043 = settle("A043", fails_as_printed([] { return softmax(tensor<exact, axis<2>>{1000, 1000}) == tensor<exact, axis<2>>{ratio(1, 2), ratio(1, 2)}; }),
-                          // Differences do it. Two scores that are g apart: the greater has the weight 1/(1 + e^−g), whatever they are.
-                          holds_corrected([](const claim& c) {
-                              return shift_cancels(c.seeds) && identity(c.seeds, [](draw& x) {
-                                         const field z = x.number(), gap = x.number();
-                                         return agree(softmax(tensor<field, axis<2>>{z + gap, z})(0), field(1) / (field(1) + exp(-gap)));
-                                     });
-                          }),
-                          holds_corrected([](const claim& c) {
-                              return rounds_to(softmax(tensor<interval, axis<2>>{4, -4})(0), c.number(0)) &&
-                                     rounds_to(softmax(tensor<interval, axis<2>>{1008, 1000})(0), c.number(0));
-                          }));
+// A043: "large-magnitude scores push softmax into near one-hot distributions". Two scores of 1000 share equally; (4,
+// −4) is nearly one-hot.
+const entry A043 = settle(
+    "A043", fails_as_printed([] {
+        return softmax(tensor<exact, axis<2>>{1000, 1000}) == tensor<exact, axis<2>>{ratio(1, 2), ratio(1, 2)};
+    }),
+    // Differences do it. Two scores that are g apart: the greater has the weight 1/(1 + e^−g), whatever they are.
+    holds_corrected([](const claim& c) {
+        return shift_cancels(c.seeds) && identity(c.seeds, [](draw& x) {
+                   const field z = x.number(), gap = x.number();
+                   return agree(softmax(tensor<field, axis<2>>{z + gap, z})(0), field(1) / (field(1) + exp(-gap)));
+               });
+    }),
+    holds_corrected([](const claim& c) {
+        return rounds_to(softmax(tensor<interval, axis<2>>{4, -4})(0), c.number(0)) &&
+               rounds_to(softmax(tensor<interval, axis<2>>{1008, 1000})(0), c.number(0));
+    }));
 // [/shift]
 
 // [E058]
 // E058 to E061: scores (8, 0) are nearly one-hot; divided by √64 they are a blend.
-constexpr auto of_two = [](const interval& s1, const interval& s2) { return softmax(tensor<interval, axis<2>>{s1, s2}); };
+constexpr auto of_two = [](const interval& s1, const interval& s2) {
+    return softmax(tensor<interval, axis<2>>{s1, s2});
+};
 constexpr auto unscaled = of_two(8, 0);
-const entry E058 = settle("E058", holds("8", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.99966465"); }),
-                          holds("0", [](std::string_view s2) { return rounds_to(of_two(8, interval::decimal(s2))(0), "0.99966465"); }),
-                          holds("2980.958", [](std::string_view printed) { return rounds_to(exp(interval(8)), printed); }),
-                          holds("2981.958", [](std::string_view printed) { return rounds_to(exp(interval(8)) + exp(interval(0)), printed); }),
-                          holds("0.99966", [](std::string_view printed) { return rounds_to(unscaled(0), printed); }),
-                          holds([](const claim& c) { return rounds_to(unscaled(0), c.number()); }));
-const entry E059 = settle("E059", holds("0.00034", [](std::string_view printed) { return rounds_to(unscaled(1), printed); }),
-                          holds([](const claim& c) { return rounds_to(unscaled(1), c.number()); }),
-                          holds([] { return surely(1 - unscaled(0) < interval::ratio(1, 1000)); })); // nearly one-hot
+const entry E058 = settle(
+    "E058",
+    holds("8", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.99966465"); }),
+    holds("0", [](std::string_view s2) { return rounds_to(of_two(8, interval::decimal(s2))(0), "0.99966465"); }),
+    holds("2980.958", [](std::string_view printed) { return rounds_to(exp(interval(8)), printed); }),
+    holds("2981.958", [](std::string_view printed) { return rounds_to(exp(interval(8)) + exp(interval(0)), printed); }),
+    holds("0.99966", [](std::string_view printed) { return rounds_to(unscaled(0), printed); }),
+    holds([](const claim& c) { return rounds_to(unscaled(0), c.number()); }));
+const entry E059 =
+    settle("E059", holds("0.00034", [](std::string_view printed) { return rounds_to(unscaled(1), printed); }),
+           holds([](const claim& c) { return rounds_to(unscaled(1), c.number()); }),
+           holds([] { return surely(1 - unscaled(0) < interval::ratio(1, 1000)); })); // nearly one-hot
 
 // E060: d_k = 64, q · k_1 = 8, q · k_2 = 0.
 struct d_64 : axis<64> {};
@@ -283,22 +310,32 @@ constexpr auto scaled_by_root = [](int d_k, const rational& product) {
            scaled_dot_product<rational>::of_dimension(static_cast<std::size_t>(d_k)).scale;
 };
 constexpr auto scaled = of_two(1, 0);
-const entry E060 = settle("E060", holds("8", [](std::string_view product) { return scaled_by_root(d_64::size, rational::decimal(product)) == 1; }),
-                          holds("8", [](std::string_view root) { return 1 / scaled_dot_product<rational>::of_dimension(d_64::size).scale == rational::decimal(root); }),
-                          holds("1", [](std::string_view score) { return scaled_by_root(d_64::size, 8) == rational::decimal(score); }),
-                          holds("0", [](std::string_view score) { return scaled_by_root(d_64::size, 0) == rational::decimal(score); }));
-const entry E061 = settle("E061", holds("1", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.73106"); }),
-                          holds("2.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)), printed); }),
-                          holds("3.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)) + 1, printed); }),
-                          holds("0.73106", [](std::string_view printed) { return rounds_to(scaled(0), printed); }),
-                          holds("0.26894", [](std::string_view printed) { return rounds_to(scaled(1), printed); }),
-                          holds([](const claim& c) { return rounds_to(scaled(0), c.number(0)) && rounds_to(scaled(1), c.number(1)); }));
+const entry E060 = settle(
+    "E060",
+    holds("8", [](std::string_view product) { return scaled_by_root(d_64::size, rational::decimal(product)) == 1; }),
+    holds("8",
+          [](std::string_view root) {
+              return 1 / scaled_dot_product<rational>::of_dimension(d_64::size).scale == rational::decimal(root);
+          }),
+    holds("1", [](std::string_view score) { return scaled_by_root(d_64::size, 8) == rational::decimal(score); }),
+    holds("0", [](std::string_view score) { return scaled_by_root(d_64::size, 0) == rational::decimal(score); }));
+const entry E061 = settle(
+    "E061", holds("1", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.73106"); }),
+    holds("2.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)), printed); }),
+    holds("3.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)) + 1, printed); }),
+    holds("0.73106", [](std::string_view printed) { return rounds_to(scaled(0), printed); }),
+    holds("0.26894", [](std::string_view printed) { return rounds_to(scaled(1), printed); }),
+    holds([](const claim& c) { return rounds_to(scaled(0), c.number(0)) && rounds_to(scaled(1), c.number(1)); }));
 // [/E058]
 
 // [overflow]
-// In double it is the shift that keeps exp from overflowing: great scores give the bits that small ones give, as long as their differences are the same.
-constexpr auto of_doubles = [](double s_0, double s_1, double s_2) { return softmax(tensor<double, keys>{s_0, s_1, s_2}); };
-static_assert(of_doubles(1000, 1001, 998) == of_doubles(0, 1, -2) && of_doubles(-1001, -1000, -1003) == of_doubles(-1, 0, -3));
+// In double it is the shift that keeps exp from overflowing: great scores give the bits that small ones give, as long
+// as their differences are the same.
+constexpr auto of_doubles = [](double s_0, double s_1, double s_2) {
+    return softmax(tensor<double, keys>{s_0, s_1, s_2});
+};
+static_assert(of_doubles(1000, 1001, 998) == of_doubles(0, 1, -2) &&
+              of_doubles(-1001, -1000, -1003) == of_doubles(-1, 0, -3));
 constexpr auto with_sink_in_double = [](double sink, double s_0, double s_1, double s_2) {
     return softmax(tensor<double, keys>{s_0, s_1, s_2}, attest::detail::every_index{}, empty_row::zero, &sink);
 };
@@ -307,8 +344,10 @@ static_assert(with_sink_in_double(1000, 998, 1001, 1002) == with_sink_in_double(
 constexpr auto log_sum_in_double = [](double sink, double s_0, double s_1) {
     return log_sum_exp(tensor<double, axis<2>>{s_0, s_1}, attest::detail::every_index{}, &sink);
 };
-static_assert(log_sum_in_double(1003, 2, 1) == 1003 && log_sum_in_double(2, 1, 1003) == 1003 && log_sum_in_double(1, 1003, 2) == 1003);
-static_assert(log_sum_exp(tensor<double, axis<2>>{2, 1003}) == 1003 && log_sum_exp(tensor<double, axis<2>>{1003, 2}) == 1003);
+static_assert(log_sum_in_double(1003, 2, 1) == 1003 && log_sum_in_double(2, 1, 1003) == 1003 &&
+              log_sum_in_double(1, 1003, 2) == 1003);
+static_assert(log_sum_exp(tensor<double, axis<2>>{2, 1003}) == 1003 &&
+              log_sum_exp(tensor<double, axis<2>>{1003, 2}) == 1003);
 // [/overflow]
 
 // [masked]
@@ -323,7 +362,8 @@ constexpr bool chooses_the_sum = identity(1, [](draw& x) {
     const auto z = x.vector<keys>();
     const field sink = x.number();
     const auto with_sink = as_printed(z, visible, &sink);
-    return agree(softmax(z, visible), as_printed(z, visible)) & agree(softmax(z, visible, empty_row::zero, &sink), with_sink) &
+    return agree(softmax(z, visible), as_printed(z, visible)) &
+           agree(softmax(z, visible, empty_row::zero, &sink), with_sink) &
            agree(softmax(z, visible, empty_row::nan, &sink), with_sink);
 });
 static_assert(chooses_the_sum<0> && chooses_the_sum<1> && chooses_the_sum<2> && chooses_the_sum<3>);
@@ -331,7 +371,8 @@ static_assert(chooses_the_sum<4> && chooses_the_sum<5> && chooses_the_sum<6> && 
 // Without a visible entry and without a sink, NaN where that is asked for.
 constexpr tensor<double, keys> in_double{1, 2, 3};
 constexpr auto nothing = softmax(in_double, picked{0}), undefined = softmax(in_double, picked{0}, empty_row::nan);
-static_assert(nothing == tensor<double, keys>{} && undefined(0) != undefined(0) && undefined(1) != undefined(1) && undefined(2) != undefined(2));
+static_assert(nothing == tensor<double, keys>{} && undefined(0) != undefined(0) && undefined(1) != undefined(1) &&
+              undefined(2) != undefined(2));
 // Lengths known at run time.
 static_assert(identity(1, [](draw& x) {
     const auto z = x.matrix<queries, keys>();

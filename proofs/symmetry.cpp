@@ -49,10 +49,12 @@ struct layer {
     tensor<field, d, d_v> w_v;
     field scale;
 
-    constexpr explicit layer(draw& x) : w_q{x.matrix<d, d_k>()}, w_k{x.matrix<d, d_k>()}, w_v{x.matrix<d, d_v>()}, scale{x.number()} {}
+    constexpr explicit layer(draw& x)
+        : w_q{x.matrix<d, d_k>()}, w_k{x.matrix<d, d_k>()}, w_v{x.matrix<d, d_v>()}, scale{x.number()} {}
     template <matrix_like X, mask M = everything>
     constexpr auto operator()(const X& tokens, const M& m = {}) const {
-        return attention(project_in_out(tokens, w_q), project_in_out(tokens, w_k), project_in_out(tokens, w_v), m, scaled_dot_product<field>{scale});
+        return attention(project_in_out(tokens, w_q), project_in_out(tokens, w_k), project_in_out(tokens, w_v), m,
+                         scaled_dot_product<field>{scale});
     }
 };
 
@@ -85,7 +87,8 @@ constexpr bool invariant_in_keys_with_their_values(unsigned points) {
 constexpr unsigned points = 4;
 constexpr bool equivariance_of_4 = equivariant<4>(points);
 constexpr bool invariance_in_keys_with_their_values = invariant_in_keys_with_their_values<4>(points);
-// Seen from one query, also for the 120 orders of five tokens, at one point: row i of A(P X) is that of the token that stands at i now.
+// Seen from one query, also for the 120 orders of five tokens, at one point: row i of A(P X) is that of the token that
+// stands at i now.
 constexpr bool five_keys_in_any_order = invariant_in_keys_with_their_values<5>(1);
 
 // [two_tokens]
@@ -109,15 +112,15 @@ constexpr bool but_not_under_a_causal_mask = !(attention(ab, ba, ba, causal_top_
 // [/two_tokens]
 
 // [A018]
-const entry A018 = settle("A018", fails_as_printed([] { return order_changes_the_result; }),
-                          holds_corrected([](const claim& c) { return swapped_inputs_swap_the_outputs && equivariance_of_4 && c.seeds == points; }),
-                          holds_corrected([](const claim& c) {
-                              return keys_with_their_values_may_be_swapped && invariance_in_keys_with_their_values && c.seeds == points;
-                          }),
-                          holds_corrected([] { return causal_mask_breaks_the_symmetry && but_not_under_a_causal_mask; }));
-const entry B028 = settle("B028", fails_as_printed([] { return order_changes_the_result; }), holds_corrected([](const claim& c) {
-                              return equivariance_of_4 && c.seeds == points;
-                          }));
+const entry A018 = settle(
+    "A018", fails_as_printed([] { return order_changes_the_result; }),
+    holds_corrected([](const claim& c) { return swapped_inputs_swap_the_outputs && equivariance_of_4 && c.seeds == points; }),
+    holds_corrected([](const claim& c) {
+        return keys_with_their_values_may_be_swapped && invariance_in_keys_with_their_values && c.seeds == points;
+    }),
+    holds_corrected([] { return causal_mask_breaks_the_symmetry && but_not_under_a_causal_mask; }));
+const entry B028 = settle("B028", fails_as_printed([] { return order_changes_the_result; }),
+                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points; }));
 // [/A018]
 
 // [A019]
@@ -127,14 +130,15 @@ constexpr tokens_of_1 z_with_positions = raw_self_attention(add_positions(ab, po
 constexpr bool positions_break_the_symmetry =
     !(raw_self_attention(add_positions(ba, positions)) == permuted(z_with_positions, swap));
 
-const entry A019 = settle("A019", fails_as_printed([] { return causal_mask_breaks_the_symmetry; }),
-                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points && positions_break_the_symmetry; }));
+const entry A019 =
+    settle("A019", fails_as_printed([] { return causal_mask_breaks_the_symmetry; }),
+           holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points && positions_break_the_symmetry; }));
 // [/A019]
 
 // [E035]
 constexpr bool equivariance_of_2 = equivariant<2>(8);
-const entry E035 =
-    settle("E035", holds([] { return swapped_inputs_swap_the_outputs; }), holds([](const claim& c) { return equivariance_of_2 && c.seeds == 8; }));
+const entry E035 = settle("E035", holds([] { return swapped_inputs_swap_the_outputs; }),
+                          holds([](const claim& c) { return equivariance_of_2 && c.seeds == 8; }));
 
 // The scores of the tokens at i and j are those of the vectors that stand there. Degree 4: (x W_Q) · (x W_K).
 constexpr bool scores_move_with_their_tokens = identity(points, [](draw& x) {
@@ -148,7 +152,8 @@ constexpr bool scores_move_with_their_tokens = identity(points, [](draw& x) {
     });
 });
 const entry E036 = settle("E036", holds([](const claim& c) { return scores_move_with_their_tokens && c.seeds == points; }));
-const entry E037 = settle("E037", holds([](const claim& c) { return equivariance_of_4 && c.seeds == points; }), holds([] { return five_keys_in_any_order; }));
+const entry E037 = settle("E037", holds([](const claim& c) { return equivariance_of_4 && c.seeds == points; }),
+                          holds([] { return five_keys_in_any_order; }));
 // [/E035]
 
 // [E038]
@@ -159,7 +164,8 @@ constexpr bool rope_breaks_the_symmetry = no_identity([](draw& x) {
     const field base = exp(x.number());
     const rope_rotation<field> rotation{{.base = base}};
     const auto of = [&](const permutation<3>& p) {
-        return attention(rope_rows(permuted(q, p), rotation), rope_rows(permuted(k, p), rotation), permuted(v, p), everything{}, dot_product{});
+        return attention(rope_rows(permuted(q, p), rotation), rope_rows(permuted(k, p), rotation), permuted(v, p), everything{},
+                         dot_product{});
     };
     return agree(of({2, 0, 1}), permuted(of({0, 1, 2}), permutation<3>{2, 0, 1}));
 });
@@ -175,7 +181,8 @@ constexpr bool masks_may_be_permuted_too = identity(1, [](draw& x) {
     const layer a(x);
     const auto tokens = x.matrix<axis<4>, d>();
     const auto bias = x.matrix<axis<4>, axis<4>>();
-    constexpr tensor<bool, axis<4>, axis<4>> sees{{true, false, false, true}, {true, true, false, false}, {false, false, false, false}, {true, false, true, true}};
+    constexpr tensor<bool, axis<4>, axis<4>> sees{
+        {true, false, false, true}, {true, true, false, false}, {false, false, false, false}, {true, false, true, true}};
     const auto masked = a(tokens, keep_mask{sees} & additive_mask{bias});
     return for_all_permutations<4>([&](const permutation<4>& p) {
         const auto both = [&p](const auto& m) { return transpose(permuted(transpose(permuted(m, p)), p)); };

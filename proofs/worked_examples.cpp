@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The two examples of attention in the exercises, digit by digit. Their problem statements are lost: the inputs are inferred from the scores. The
-// digits that are right are proved, those that are wrong are refuted and said by how much, and the right ones stand in the ledger.
+// The two examples of attention in the exercises, digit by digit. Their problem statements are lost: the inputs are inferred from the
+// scores. The digits that are right are proved, those that are wrong are refuted and said by how much, and the right ones stand in
+// the ledger.
 
 #include "identity.hpp"
 #include "printed.hpp"
@@ -27,7 +28,8 @@ constexpr rational exactly(std::string_view printed) { return rational::decimal(
 // A printed fraction, "2.02812/3.02812".
 struct fraction {
     std::string_view above, below;
-    constexpr explicit fraction(std::string_view printed) : above{printed.substr(0, printed.find('/'))}, below{printed.substr(printed.find('/') + 1)} {}
+    constexpr explicit fraction(std::string_view printed)
+        : above{printed.substr(0, printed.find('/'))}, below{printed.substr(printed.find('/') + 1)} {}
     [[nodiscard]] constexpr interval value() const { return enclosed(above) / enclosed(below); }
 };
 
@@ -45,42 +47,52 @@ constexpr auto s = scaled_scores(q, k);
 constexpr auto alpha = softmax(s);
 constexpr auto z = attention(q, k, v);
 
-const entry E013 = settle("E013", holds("0.70711", [](std::string_view printed) { return rounds_to(s(0, 0), printed); }),
-                          holds("1", [](std::string_view printed) { return raw(0, 0) == exactly(printed); }),
-                          holds("2", [](std::string_view printed) { return contains(s(0, 0) * s(0, 0) * enclosed(printed), 1); }), // s_11² · 2 = 1
-                          holds("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
-                          holds([](const claim& c) { return rounds_to(s(0, 0), c.number()); }));
+const entry E013 =
+    settle("E013", holds("0.70711", [](std::string_view printed) { return rounds_to(s(0, 0), printed); }),
+           holds("1", [](std::string_view printed) { return raw(0, 0) == exactly(printed); }),
+           holds("2", [](std::string_view printed) { return contains(s(0, 0) * s(0, 0) * enclosed(printed), 1); }), // s_11² · 2 = 1
+           holds("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
+           holds([](const claim& c) { return rounds_to(s(0, 0), c.number()); }));
 // [/E013]
 
 // [E014]
 constexpr interval e_s11 = exp(s(0, 0));
 // What is printed is true of 0.70711, which is not the score.
-const entry E014 = settle("E014", fails_as_printed("2.02812", [](std::string_view printed) { return misprint(e_s11, printed, -1); }),
-                          fails_as_printed("0.70711", [](std::string_view printed) {
-                              return rounds_to(s(0, 0), printed) && rounds_to(exp(enclosed(printed)), "2.02812");
-                          }),
-                          holds_corrected([](const claim& c) { return rounds_to(e_s11, c.number(0)) && rounds_to(e_s11, c.number(1)); }));
-const entry E015 = settle("E015", fails_as_printed("3.02812", [](std::string_view printed) { return misprint(e_s11 + 1, printed, -1); }),
-                          fails_as_printed("0.70711", [](std::string_view printed) {
-                              return rounds_to(s(0, 0), printed) && rounds_to(exp(enclosed(printed)) + 1, "3.02812");
-                          }),
-                          fails_as_printed("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
-                          holds_corrected([](const claim& c) { return rounds_to(e_s11 + exp(s(0, 1)), c.number(0)) && rounds_to(e_s11 + 1, c.number(1)); }));
+const entry E014 =
+    settle("E014", fails_as_printed("2.02812", [](std::string_view printed) { return misprint(e_s11, printed, -1); }),
+           fails_as_printed("0.70711",
+                            [](std::string_view printed) {
+                                return rounds_to(s(0, 0), printed) && rounds_to(exp(enclosed(printed)), "2.02812");
+                            }),
+           holds_corrected([](const claim& c) { return rounds_to(e_s11, c.number(0)) && rounds_to(e_s11, c.number(1)); }));
+const entry E015 =
+    settle("E015", fails_as_printed("3.02812", [](std::string_view printed) { return misprint(e_s11 + 1, printed, -1); }),
+           fails_as_printed("0.70711",
+                            [](std::string_view printed) {
+                                return rounds_to(s(0, 0), printed) && rounds_to(exp(enclosed(printed)) + 1, "3.02812");
+                            }),
+           fails_as_printed("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
+           holds_corrected(
+               [](const claim& c) { return rounds_to(e_s11 + exp(s(0, 1)), c.number(0)) && rounds_to(e_s11 + 1, c.number(1)); }));
 // [/E014]
 
 // [E016]
-const entry E016 = settle("E016", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(0, 0), printed, +1); }),
-                          fails_as_printed("2.02812/3.02812", [](std::string_view printed) {
-                              const fraction f(printed);
-                              return misprint(e_s11, f.above, -1) && misprint(e_s11 + 1, f.below, -1) && misprint(f.value(), "0.66975", +1);
-                          }),
-                          holds_corrected([](const claim& c) { return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 0), c.number(1)); }));
-const entry E017 = settle("E017", fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(0, 1), printed, -1); }),
-                          fails_as_printed("0.66975", [](std::string_view printed) {
-                              return misprint(alpha(0, 0), printed, +1) && 1 - exactly(printed) == exactly("0.33025");
-                          }),
-                          fails_as_printed("1", [](std::string_view printed) { return exactly(printed) - exactly("0.66975") == exactly("0.33025"); }),
-                          holds_corrected([](const claim& c) { return rounds_to(alpha(0, 1), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)); }));
+const entry E016 = settle(
+    "E016", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(0, 0), printed, +1); }),
+    fails_as_printed("2.02812/3.02812",
+                     [](std::string_view printed) {
+                         const fraction f(printed);
+                         return misprint(e_s11, f.above, -1) && misprint(e_s11 + 1, f.below, -1) &&
+                                misprint(f.value(), "0.66975", +1);
+                     }),
+    holds_corrected([](const claim& c) { return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 0), c.number(1)); }));
+const entry E017 = settle(
+    "E017", fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(0, 1), printed, -1); }),
+    fails_as_printed(
+        "0.66975",
+        [](std::string_view printed) { return misprint(alpha(0, 0), printed, +1) && 1 - exactly(printed) == exactly("0.33025"); }),
+    fails_as_printed("1", [](std::string_view printed) { return exactly(printed) - exactly("0.66975") == exactly("0.33025"); }),
+    holds_corrected([](const claim& c) { return rounds_to(alpha(0, 1), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)); }));
 // [/E016]
 
 // [E018]
@@ -91,23 +103,29 @@ const entry E018 = settle("E018", holds([](const claim& c) {
                               });
                           }),
                           holds("1", [](std::string_view printed) {
-                              return exactly("0.66975") + exactly("0.33025") == exactly(printed) && contains(alpha(0, 0) + alpha(0, 1), enclosed(printed));
+                              return exactly("0.66975") + exactly("0.33025") == exactly(printed) &&
+                                     contains(alpha(0, 0) + alpha(0, 1), enclosed(printed));
                           }));
 // [/E018]
 
 // [E019]
 // Where the printed point would be if it were on the segment from v_1 to v_2: there, x/2 + y/3 = 1.
-constexpr rational on_segment(std::string_view x, std::string_view y) { return exactly(x) / v_exact(0, 0) + exactly(y) / v_exact(1, 1); }
+constexpr rational on_segment(std::string_view x, std::string_view y) {
+    return exactly(x) / v_exact(0, 0) + exactly(y) / v_exact(1, 1);
+}
 
 const entry E019 =
     settle("E019", fails_as_printed("1.33950", [](std::string_view printed) { return misprint(z(0, 0), printed, +2); }),
            fails_as_printed("0.99074", [](std::string_view printed) { return misprint(z(0, 1), printed, -2); }),
-           fails_as_printed("0.66975", [](std::string_view printed) {
-               return misprint(alpha(0, 0), printed, +1) && exactly(printed) * v_exact(0, 0) == exactly("1.33950");
-           }),
-           fails_as_printed("0.33025", [](std::string_view printed) {
-               return misprint(alpha(0, 1), printed, -1) && exactly(printed) * v_exact(1, 1) - exactly("0.99074") == exactly("0.00001");
-           }),
+           fails_as_printed("0.66975",
+                            [](std::string_view printed) {
+                                return misprint(alpha(0, 0), printed, +1) && exactly(printed) * v_exact(0, 0) == exactly("1.33950");
+                            }),
+           fails_as_printed("0.33025",
+                            [](std::string_view printed) {
+                                return misprint(alpha(0, 1), printed, -1) &&
+                                       exactly(printed) * v_exact(1, 1) - exactly("0.99074") == exactly("0.00001");
+                            }),
            fails_as_printed([] { return on_segment("1.33950", "0.99074") == exactly("599998/600000"); }),
            holds_corrected([](const claim& c) { return rounds_to(z(0, 0), c.number(0)) && rounds_to(z(0, 1), c.number(1)); }),
            holds_corrected([](const claim& c) { return exactly("0.33025") * v_exact(1, 1) == exactly(c.number(2)); }));
@@ -116,22 +134,25 @@ const entry E019 =
 // [E020]
 const entry E020 = settle("E020", holds([] { return surely(alpha(0, 0) > interval::ratio(1, 2)); }));
 const entry E021 = settle("E021", holds([] { return raw(0, 0) > raw(0, 1) && surely(alpha(0, 0) > alpha(0, 1)); }));
-const entry E022 = settle("E022", fails_as_printed([] { return surely(alpha(0, 1) < interval::ratio(1, 3)); }), holds_corrected([](const claim& c) {
-                              return rounds_to(alpha(0, 1), c.number(0)) && rounds_to(interval::ratio(1, 3) - alpha(0, 1), c.number(1));
-                          }));
-const entry E023 = settle("E023", holds([] { return surely(alpha(0, 1) > 0) && surely(alpha(0, 1) < alpha(0, 0)) && surely(alpha(0, 0) < 1); }));
+const entry E022 = settle(
+    "E022", fails_as_printed([] { return surely(alpha(0, 1) < interval::ratio(1, 3)); }), holds_corrected([](const claim& c) {
+        return rounds_to(alpha(0, 1), c.number(0)) && rounds_to(interval::ratio(1, 3) - alpha(0, 1), c.number(1));
+    }));
+const entry E023 =
+    settle("E023", holds([] { return surely(alpha(0, 1) > 0) && surely(alpha(0, 1) < alpha(0, 0)) && surely(alpha(0, 0) < 1); }));
 // [/E020]
 
 // [E024]
-const entry E024 = settle("E024", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
-                                  const auto query = x.vector<d_k>();
-                                  const auto keys = x.matrix<tokens, d_k>();
-                                  const auto z_1 = attend(query, keys, values<field>{{2, 0}, {0, 3}}, 0, everything{}, dot_product{}).out;
-                                  return agree(z_1(0) / 2 + z_1(1) / 3, 1);
-                              });
-                          }),
-                          holds([] { return surely(z(0, 0) > 0) && surely(z(0, 1) > 0) && contains(z(0, 0) / v(0, 0) + z(0, 1) / v(1, 1), 1); }));
+const entry E024 =
+    settle("E024", holds([](const claim& c) {
+               return identity(c.seeds, [](draw& x) {
+                   const auto query = x.vector<d_k>();
+                   const auto keys = x.matrix<tokens, d_k>();
+                   const auto z_1 = attend(query, keys, values<field>{{2, 0}, {0, 3}}, 0, everything{}, dot_product{}).out;
+                   return agree(z_1(0) / 2 + z_1(1) / 3, 1);
+               });
+           }),
+           holds([] { return surely(z(0, 0) > 0) && surely(z(0, 1) > 0) && contains(z(0, 0) / v(0, 0) + z(0, 1) / v(1, 1), 1); }));
 // [/E024]
 
 // [E025]
@@ -141,21 +162,23 @@ const entry E026 = settle("E026", holds("0", [](std::string_view printed) { retu
                           holds("0.70711", [](std::string_view printed) { return rounds_to(s(1, 1), printed); }),
                           holds("2", [](std::string_view printed) { return contains(s(1, 1) * sqrt(enclosed(printed)), 1); }),
                           holds([](const claim& c) { return rounds_to(s(1, 1), c.number()); }));
-const entry E027 = settle("E027", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(1, 1), printed, +1); }),
-                          fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(1, 0), printed, -1); }),
-                          holds_corrected([](const claim& c) { return rounds_to(alpha(1, 1), c.number(0)) && rounds_to(alpha(1, 0), c.number(1)); }));
+const entry E027 = settle(
+    "E027", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(1, 1), printed, +1); }),
+    fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(1, 0), printed, -1); }),
+    holds_corrected([](const claim& c) { return rounds_to(alpha(1, 1), c.number(0)) && rounds_to(alpha(1, 0), c.number(1)); }));
 const entry E028 = settle("E028", holds([] { return raw(1, 1) == raw(0, 0) && raw(1, 0) == raw(0, 1); }), holds([](const claim& c) {
                               return identity(c.seeds, [](draw& x) {
                                   const field own = x.number(), other = x.number();
-                                  const auto a_1 = softmax(tensor<field, tokens>{own, other}), a_2 = softmax(tensor<field, tokens>{other, own});
+                                  const auto a_1 = softmax(tensor<field, tokens>{own, other}),
+                                             a_2 = softmax(tensor<field, tokens>{other, own});
                                   return agree(a_2(1), a_1(0)) & agree(a_2(0), a_1(1));
                               });
                           }));
 // [/E025]
 
 // [E029]
-// No weight α at all gives the four printed coordinates as the roundings of z_1 = (2 α, 3 (1 − α)) and z_2 = (2 (1 − α), 3 α). Each of them leaves α a
-// range: half a unit of its last place to both sides.
+// No weight α at all gives the four printed coordinates as the roundings of z_1 = (2 α, 3 (1 − α)) and z_2 = (2 (1 − α), 3 α).
+// Each of them leaves α a range: half a unit of its last place to both sides.
 struct range {
     rational least, greatest;
 };
@@ -173,16 +196,17 @@ constexpr range by_x_2 = rest_of(weight_behind("0.66049", v_exact(0, 0))), by_y_
 static_assert(disjoint(by_x_2, by_y_2) && !disjoint(by_x_1, by_y_1));
 static_assert(inside(exactly("0.669752"), by_x_1) && inside(exactly("0.669752"), by_y_1) && refutes(alpha(0, 0), "0.669752"));
 
-const entry E029 =
-    settle("E029", fails_as_printed("0.66049", [](std::string_view printed) { return misprint(z(1, 0), printed, -1); }),
-           fails_as_printed("2.00924", [](std::string_view printed) { return misprint(z(1, 1), printed, +4); }),
-           fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(1, 0), printed, -1); }),
-           fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(1, 1), printed, +1); }),
-           fails_as_printed([] { return disjoint(by_x_2, by_y_2) && on_segment("0.66049", "2.00924") == exactly("599995/600000"); }),
-           holds_corrected([](const claim& c) { return rounds_to(z(1, 0), c.number(0)) && rounds_to(z(1, 1), c.number(1)); }),
-           holds_corrected([](const claim& c) { // what follows from the printed weights
-               return exactly("0.33025") * v_exact(0, 0) == exactly(c.number(2)) && exactly("0.66975") * v_exact(1, 1) == exactly(c.number(3));
-           }));
+const entry E029 = settle(
+    "E029", fails_as_printed("0.66049", [](std::string_view printed) { return misprint(z(1, 0), printed, -1); }),
+    fails_as_printed("2.00924", [](std::string_view printed) { return misprint(z(1, 1), printed, +4); }),
+    fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(1, 0), printed, -1); }),
+    fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(1, 1), printed, +1); }),
+    fails_as_printed([] { return disjoint(by_x_2, by_y_2) && on_segment("0.66049", "2.00924") == exactly("599995/600000"); }),
+    holds_corrected([](const claim& c) { return rounds_to(z(1, 0), c.number(0)) && rounds_to(z(1, 1), c.number(1)); }),
+    holds_corrected([](const claim& c) { // what follows from the printed weights
+        return exactly("0.33025") * v_exact(0, 0) == exactly(c.number(2)) &&
+               exactly("0.66975") * v_exact(1, 1) == exactly(c.number(3));
+    }));
 // [/E029]
 
 } // namespace retrieval
@@ -219,23 +243,31 @@ const entry E067 = settle("E067", holds("1.41421", [](std::string_view printed) 
 
 // [E068]
 constexpr interval e_s11 = exp(s(0, 0));
-const entry E068 = settle("E068", fails_as_printed("1.41421", [](std::string_view printed) {
-                              return rounds_to(s(0, 0), printed) && misprint(exp(enclosed(printed)), "4.11325", -1);
-                          }),
-                          holds_corrected("4.11325", [](std::string_view printed) { return rounds_to(e_s11, printed); }),
-                          holds_corrected([](const claim& c) {
-                              const interval e_literally = exp(enclosed("1.41421"));
-                              return rounds_to(e_literally, c.number(0)) && rounds_to(e_literally, c.number(1));
-                          }));
-const entry E069 = settle("E069", holds("4.11325/5.11325", [](std::string_view printed) {
-                              const fraction f(printed);
-                              return rounds_to(e_s11, f.above) && rounds_to(e_s11 + exp(s(0, 1)), f.below) && rounds_to(f.value(), "0.80443");
-                          }),
-                          holds("0.80443", [](std::string_view printed) { return rounds_to(alpha(0, 0), printed); }),
-                          holds("0.19557", [](std::string_view printed) { return rounds_to(alpha(0, 1), printed); }),
-                          holds([](const claim& c) { return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)); }));
-const entry E070 = settle("E070", holds("0.80443", [](std::string_view printed) { return rounds_to(z(0, 0), printed) && rounds_to(alpha(0, 0), printed); }),
-                          holds("0.19557", [](std::string_view printed) { return rounds_to(z(0, 1), printed) && rounds_to(alpha(0, 1), printed); }));
+const entry E068 =
+    settle("E068",
+           fails_as_printed("1.41421",
+                            [](std::string_view printed) {
+                                return rounds_to(s(0, 0), printed) && misprint(exp(enclosed(printed)), "4.11325", -1);
+                            }),
+           holds_corrected("4.11325", [](std::string_view printed) { return rounds_to(e_s11, printed); }),
+           holds_corrected([](const claim& c) {
+               const interval e_literally = exp(enclosed("1.41421"));
+               return rounds_to(e_literally, c.number(0)) && rounds_to(e_literally, c.number(1));
+           }));
+const entry E069 = settle(
+    "E069",
+    holds("4.11325/5.11325",
+          [](std::string_view printed) {
+              const fraction f(printed);
+              return rounds_to(e_s11, f.above) && rounds_to(e_s11 + exp(s(0, 1)), f.below) && rounds_to(f.value(), "0.80443");
+          }),
+    holds("0.80443", [](std::string_view printed) { return rounds_to(alpha(0, 0), printed); }),
+    holds("0.19557", [](std::string_view printed) { return rounds_to(alpha(0, 1), printed); }),
+    holds([](const claim& c) { return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)); }));
+const entry E070 = settle(
+    "E070",
+    holds("0.80443", [](std::string_view printed) { return rounds_to(z(0, 0), printed) && rounds_to(alpha(0, 0), printed); }),
+    holds("0.19557", [](std::string_view printed) { return rounds_to(z(0, 1), printed) && rounds_to(alpha(0, 1), printed); }));
 // [/E068]
 
 // [E071]
@@ -245,14 +277,17 @@ const entry E071 = settle("E071", holds("1 - 1", [](std::string_view printed) { 
                           holds("2", [](std::string_view printed) { return raw(1, 1) == exactly(printed); }),
                           holds("0.80443", [](std::string_view printed) { return rounds_to(alpha(1, 1), printed); }),
                           holds("0.19557", [](std::string_view printed) { return rounds_to(alpha(1, 0), printed); }));
-const entry E072 = settle("E072", holds("0.19557", [](std::string_view printed) { return rounds_to(z(1, 0), printed) && rounds_to(alpha(1, 0), printed); }),
-                          holds("0.80443", [](std::string_view printed) { return rounds_to(z(1, 1), printed) && rounds_to(alpha(1, 1), printed); }));
-const entry E073 = settle("E073", holds("20", [](std::string_view printed) {
-                              return rounds_to(100 * alpha(0, 1), printed) && rounds_to(100 * alpha(1, 0), printed);
-                          }),
-                          holds([](const claim& c) { return rounds_to(alpha(0, 1), c.number()) && rounds_to(alpha(1, 0), c.number()); }),
-                          holds([] { return surely(alpha(0, 0) > alpha(0, 1)) && surely(alpha(1, 1) > alpha(1, 0)); }),
-                          holds([] { return raw == transpose(raw) && raw(0, 0) == raw(1, 1); }));
+const entry E072 = settle(
+    "E072",
+    holds("0.19557", [](std::string_view printed) { return rounds_to(z(1, 0), printed) && rounds_to(alpha(1, 0), printed); }),
+    holds("0.80443", [](std::string_view printed) { return rounds_to(z(1, 1), printed) && rounds_to(alpha(1, 1), printed); }));
+const entry E073 = settle(
+    "E073",
+    holds("20",
+          [](std::string_view printed) { return rounds_to(100 * alpha(0, 1), printed) && rounds_to(100 * alpha(1, 0), printed); }),
+    holds([](const claim& c) { return rounds_to(alpha(0, 1), c.number()) && rounds_to(alpha(1, 0), c.number()); }),
+    holds([] { return surely(alpha(0, 0) > alpha(0, 1)) && surely(alpha(1, 1) > alpha(1, 0)); }),
+    holds([] { return raw == transpose(raw) && raw(0, 0) == raw(1, 1); }));
 const entry E074 = settle("E074", holds([] { return raw(0, 0) > raw(0, 1) && raw(1, 1) > raw(1, 0) && q_exact == k_exact; }));
 // [/E071]
 

@@ -22,14 +22,15 @@ inline constexpr claim layer_norm_claims[] = {
      .statement = "The variance of x is (1/d) Σ (x_i - mean)²: divided by d, so the biased one.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "exact rationals, d = 4, all 81 rows of -1, 0, 1: a polynomial of degree 2 in each component is settled by them; enclosures for the ratio of "
-               "the results with d and with d - 1",
+     .method = "exact rationals, d = 4, all 81 rows of -1, 0, 1: a polynomial of degree 2 in each component is settled by them; "
+               "enclosures for the ratio of the results with d and with d - 1",
      .value = "0.8660 for d = 4"},
     {.id = "A075",
      .statement = "x̂_i = (x_i - mean)/√(variance + ε).",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, d = 4, ε free; with it Σ x̂ = 0, Σ x̂² = d σ²/(σ² + ε) and |x̂_i| <= √(d - 1), the last as a sum of squares",
+     .method = "finite field, d = 4, ε free; with it Σ x̂ = 0, Σ x̂² = d σ²/(σ² + ε) and |x̂_i| <= √(d - 1), the last as a sum "
+               "of squares",
      .seeds = 4,
      .degree = 16},
     {.id = "A076",
@@ -63,7 +64,8 @@ inline constexpr claim layer_norm_claims[] = {
      .statement = "Layer normalisation normalises the activations at each layer.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field, n = 2, d = 4: with the statistics of all activations of the layer another function; by tokens identical (probabilistic)",
+     .method = "finite field, n = 2, d = 4: with the statistics of all activations of the layer another function; by tokens "
+               "identical (probabilistic)",
      .correction = "It normalises each token by itself, over its d features: other tokens have no influence.",
      .seeds = 4,
      .degree = 16},
@@ -78,8 +80,10 @@ inline constexpr claim layer_norm_claims[] = {
      .statement = "After standardisation a token has mean 0 and variance 1.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures for σ² = 1, ε = 0.00001; exact rationals for a constant row; finite field, d = 4, for the mean and for σ²/(σ² + ε) (probabilistic)",
-     .correction = "The mean is 0; the variance is σ²/(σ² + ε), below 1 for every ε > 0, and 0 for a constant row. It is 1 with ε = 0 alone.",
+     .method = "enclosures for σ² = 1, ε = 0.00001; exact rationals for a constant row; finite field, d = 4, for the mean and "
+               "for σ²/(σ² + ε) (probabilistic)",
+     .correction = "The mean is 0; the variance is σ²/(σ² + ε), below 1 for every ε > 0, and 0 for a constant row. It is 1 with "
+                   "ε = 0 alone.",
      .value = "0.999990000099999",
      .seeds = 4,
      .degree = 16},
@@ -88,8 +92,8 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .method = "an FFN of integers, which have no exponential; finite field, n = 2, d = 4 (probabilistic)",
-     .correction = "True of the norm before an attention: tokens t times as large have scores t² times as large, and the norm takes t away. The norm before the FFN "
-                   "feeds no softmax.",
+     .correction = "True of the norm before an attention: tokens t times as large have scores t² times as large, and the norm "
+                   "takes t away. The norm before the FFN feeds no softmax.",
      .seeds = 4,
      .degree = 16},
     {.id = "A091",
@@ -115,38 +119,44 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .method = "enclosures: two rows of equal mean and variance whose third moments differ; finite field, d = 4 (probabilistic)",
-     .correction = "Mean and variance alone are fixed: with γ = 1, β = 0 the squares of a row add to d σ²/(σ² + ε), at most d. The distribution's form is the row's own.",
+     .correction = "Mean and variance alone are fixed: with γ = 1, β = 0 the squares of a row add to d σ²/(σ² + ε), at most d. "
+                   "The distribution's form is the row's own.",
      .seeds = 4,
      .degree = 16},
     {.id = "A110",
      .statement = "The norm keeps the magnitude of the features from growing from layer to layer.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "whole numbers in double: a pre-norm stream x + FFN(LN(x)) that grows by as much in each layer; finite field, d = 4 (probabilistic), as a sum of squares",
-     .correction = "In a post-norm stack a row is at most √d max|γ| + |β| long, whatever came in, and reaches that with β = 0 as ε tends to 0. The stream of a pre-norm "
-                   "stack has no bound.",
+     .method = "whole numbers in double: a pre-norm stream x + FFN(LN(x)) that grows by as much in each layer; finite field, d "
+               "= 4 (probabilistic), as a sum of squares",
+     .correction = "In a post-norm stack a row is at most √d max|γ| + |β| long, whatever came in, and reaches that with β = 0 "
+                   "as ε tends to 0. The stream of a pre-norm stack has no bound.",
      .seeds = 4,
      .degree = 16},
     {.id = "A111",
      .statement = "BERT-Base has d = 768 features and L = 12 layers.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "types: with these two numbers, and no others, its 109,482,240 parameters come out; enclosure of √d, the greatest length of a normalised row",
+     .method = "types: with these two numbers, and no others, its 109,482,240 parameters come out; enclosure of √d, the "
+               "greatest length of a normalised row",
      .value = "27.712813"},
     {.id = "B046",
      .statement = "LayerNorm(x) = γ ⊙ (x - mean)/(σ + ε) + β.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .method = "finite field, d = 4: another function than with √(σ² + ε); enclosures for rows (σ, -σ) with ε = 0.00001",
-     .correction = "The paper, and the attention lecture, divide by √(σ² + ε). For σ = 1 the first component of x̂ is smaller here, by some units in the last place of "
-                   "float32; for σ = 0.01 and 0.001 it is greater by the factors that are given.",
+     .correction = "The paper, and the attention lecture, divide by √(σ² + ε). For σ = 1 the first component of x̂ is smaller "
+                   "here, by some units in the last place of float32; for σ = 0.01 and 0.001 it is greater by the factors that "
+                   "are given.",
      .value = "0.99999000010 instead of 0.99999500004, 84 units; factors 1.0478 and 3.2838"},
     {.id = "B047",
      .statement = "Mean and standard deviation are computed over the features of a single example.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field, n = 2, d = 4: for an example of two tokens another function; enclosures of the first component of [1, 0, 0, 0], without ε",
-     .correction = "Over the features of a single token. Which standard deviation, with d or with d - 1, is not said; here it is the one with d.",
+     .method = "finite field, n = 2, d = 4: for an example of two tokens another function; enclosures of the first component of "
+               "[1, 0, 0, 0], without ε",
+     .correction = "Over the features of a single token. Which standard deviation, with d or with d - 1, is not said; here it "
+                   "is the one with d.",
      .value = "1.7320508 with d, 1.5 with d - 1"},
     {.id = "B048",
      .statement = "γ and β scale and shift element by element.",
@@ -166,8 +176,8 @@ inline constexpr claim layer_norm_claims[] = {
      .statement = "Batch normalisation is different in that: it depends on the batch.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "finite field, n = 2, d = 4: each component normalised over the rows, as in training, is another function, and changes with the other row. (In use "
-               "batch normalisation has statistics from training instead.)"},
+     .method = "finite field, n = 2, d = 4: each component normalised over the rows, as in training, is another function, and "
+               "changes with the other row. (In use batch normalisation has statistics from training instead.)"},
     {.id = "B051",
      .statement = "Layer normalisation takes its statistics over the features of one example, and not over the batch.",
      .text = wording::correct,

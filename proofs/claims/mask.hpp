@@ -12,43 +12,52 @@ inline constexpr claim mask_claims[] = {
      .statement = "For autoregressive decoding position i must not see positions j > i.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "full enumeration of 8 x 8 positions; double, 4 tokens: rows keep their bits when all later tokens are NaN",
+     .method =
+         "full enumeration of 8 x 8 positions; double, 4 tokens: rows keep their bits when all later tokens are NaN",
      .tests = "formula/mask formula/attention"},
     {.id = "B040",
-     .statement = "Causal masking keeps the score e_ij = q_i.k_j/sqrt(d_k) for j <= i and sets it to -infinity for j > i.",
+     .statement =
+         "Causal masking keeps the score e_ij = q_i.k_j/sqrt(d_k) for j <= i and sets it to -infinity for j > i.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: scores, and weights as quotients of sums over j <= i; double: adding -infinity for j > i is the same, bit for bit",
+     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: scores, and weights as quotients of sums over j <= "
+               "i; double: adding -infinity for j > i is the same, bit for bit",
      .tests = "formula/mask formula/cache",
      .seeds = 4},
     {.id = "B041",
      .statement = "After softmax the weights of future positions are 0: alpha_ij = 0 for j > i.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "double, 4 tokens: the bits are those of +0, whether the keys are masked or their scores are -infinity; exact rationals: 0. (A row needs a visible key, which the "
+     .method = "double, 4 tokens: the bits are those of +0, whether the keys are masked or their scores are -infinity; "
+               "exact rationals: 0. (A row needs a visible key, which the "
                "causal mask gives it: softmax of a row of -infinity alone is NaN.)",
-     .tests = "formula/mask"},
+     .tests = "formula/mask formula/softmax"},
     {.id = "B042",
      .statement = "The mask lets all positions be trained in parallel while the model stays autoregressive.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: the rows of one pass over the sequence are those of the passes over its prefixes, whatever follows",
+     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: the rows of one pass over the sequence are those of "
+               "the passes over its prefixes, whatever follows",
      .tests = "formula/attention formula/cache",
      .seeds = 4},
     {.id = "E075",
-     .statement = "Future scores are set to -infinity before softmax; since e^{-infinity} = 0, their weights become exactly 0.",
+     .statement =
+         "Future scores are set to -infinity before softmax; since e^{-infinity} = 0, their weights become exactly 0.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "double: e^{-infinity} has the bits of +0, and so have the weights; enclosures for the limit: e^-x falls below 2^-80 at x = 56",
+     .method = "double: e^{-infinity} has the bits of +0, and so have the weights; enclosures for the limit: e^-x "
+               "falls below 2^-80 at x = 56",
      .tests = "formula/mask"},
     {.id = "E076",
      .statement = "The weights that survive a mask renormalise.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4: masked weight = weight / sum over j <= i of weights; exact rationals for one matrix",
+     .method =
+         "finite field, n = 4: masked weight = weight / sum over j <= i of weights; exact rationals for one matrix",
      .seeds = 4},
     {.id = "E077",
-     .statement = "Token 1 with token 2 masked (scaled score 1.41421, values (1, 0) and (0, 1)): alpha_11 = 1.00000, alpha_12 = 0, z_1 = (1.00000, 0.00000).",
+     .statement = "Token 1 with token 2 masked (scaled score 1.41421, values (1, 0) and (0, 1)): alpha_11 = 1.00000, "
+                  "alpha_12 = 0, z_1 = (1.00000, 0.00000).",
      .text = wording::correct,
      .status = outcome::proved,
      .method = "exact numbers a + b sqrt(2); enclosure of the score"},
@@ -56,7 +65,8 @@ inline constexpr claim mask_claims[] = {
      .statement = "Under the mask token 1 reads only itself.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: z_1 = v_1; double: it keeps its bits when all other tokens are NaN",
+     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: z_1 = v_1; double: it keeps its bits when all other "
+               "tokens are NaN",
      .tests = "formula/attention",
      .seeds = 4},
 };

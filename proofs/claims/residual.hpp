@@ -12,7 +12,8 @@ inline constexpr claim residual_claims[] = {
      .statement = "Output = X + Sublayer(X).",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 2, d = 3; types: the sublayer must keep the shape, which attention does with a W_O, or with d_v = d",
+     .method = "finite field, n = 2, d = 3; types: the sublayer must keep the shape, which attention does with a W_O, or with "
+               "d_v = d",
      .tests = "compile_fail/residual_keeps_shape",
      .seeds = 4,
      .degree = 1},
@@ -28,7 +29,8 @@ inline constexpr claim residual_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .method = "dual numbers over exact rationals, d = 2, and over the finite field with an opaque ReLU, d = 3 (probabilistic)",
-     .correction = "So for numbers. For vectors it is I + J, with the Jacobian J of f and the unit matrix I: the 1 stands on the diagonal alone.",
+     .correction = "So for numbers. For vectors it is I + J, with the Jacobian J of f and the unit matrix I: the 1 stands on "
+                   "the diagonal alone.",
      .seeds = 4,
      .degree = 8},
     {.id = "A087",
@@ -36,8 +38,9 @@ inline constexpr claim residual_claims[] = {
      .text = wording::wrong,
      .status = outcome::refuted,
      .method = "dual numbers over exact rationals; for vectors over the finite field, d = 3 (probabilistic), as sums of squares",
-     .correction = "|1 + f'| >= 1 - |f'|, reached by negative f' above -1: below 1, and 0 for f' = -1. For vectors |(I + J) v| >= |v| - |J v|, so that the least singular "
-                   "value of I + J is at least 1 - |J|. In a post-norm block the norm's Jacobian multiplies all of it.",
+     .correction = "|1 + f'| >= 1 - |f'|, reached by negative f' above -1: below 1, and 0 for f' = -1. For vectors |(I + J) v| "
+                   ">= |v| - |J v|, so that the least singular value of I + J is at least 1 - |J|. In a post-norm block the "
+                   "norm's Jacobian multiplies all of it.",
      .value = "f' = -1/100 gives 99/100, f' = -1 gives 0",
      .seeds = 4,
      .degree = 16},
@@ -52,9 +55,10 @@ inline constexpr claim residual_claims[] = {
      .statement = "The gradient flows directly through the addition.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "dual numbers over exact rationals: in LN(x + f(x)) the direction (1, 1, 1, 1) is lost; finite field, n = 1, d = 3 (probabilistic)",
-     .correction = "Through the addition, yes: both terms get all of dy. In the post-norm block of the same lecture what arrives there has been through the Jacobian of the "
-                   "layer norm, on the direct path too.",
+     .method = "dual numbers over exact rationals: in LN(x + f(x)) the direction (1, 1, 1, 1) is lost; finite field, n = 1, d = "
+               "3 (probabilistic)",
+     .correction = "Through the addition, yes: both terms get all of dy. In the post-norm block of the same lecture what "
+                   "arrives there has been through the Jacobian of the layer norm, on the direct path too.",
      .seeds = 4,
      .degree = 32},
     {.id = "B045",

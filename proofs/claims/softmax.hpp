@@ -12,7 +12,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax normalises the scores of a query to its weights: a_ij = e^{S_ij} / sum_{k=1}^n e^{S_ik}.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3 scores: the code, which shifts by a number of its own, against the printed quotient",
+     .method =
+         "finite field, 2 x 3 scores: the code, which shifts by a number of its own, against the printed quotient",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A012",
@@ -25,9 +26,12 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Without scaling, scores of large magnitude push softmax into nearly one-hot distributions.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "exact rationals for the counterexample softmax(1000, 1000) = (1/2, 1/2); identity (probabilistic) in the finite field: a shift of all scores "
-               "changes nothing, and two scores that are g apart have the greater weight 1/(1 + e^-g); enclosures of the value",
-     .correction = "Differences do that, not magnitudes: two scores of 1000 share equally, while (4, -4) and (1008, 1000) give one key nearly all the weight. "
+     .method = "exact rationals for the counterexample softmax(1000, 1000) = (1/2, 1/2); identity (probabilistic) in "
+               "the finite field: a shift of all scores "
+               "changes nothing, and two scores that are g apart have the greater weight 1/(1 + e^-g); enclosures of "
+               "the value",
+     .correction = "Differences do that, not magnitudes: two scores of 1000 share equally, while (4, -4) and (1008, "
+                   "1000) give one key nearly all the weight. "
                    "Large magnitudes matter in so far as they come with large differences.",
      .value = "0.999664650",
      .tests = "formula/softmax",
@@ -36,20 +40,26 @@ inline constexpr claim softmax_claims[] = {
      .statement = "In nearly one-hot distributions the gradients with respect to the inputs vanish almost everywhere.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures of the gradient for scores that are 8 apart; identity (probabilistic) in the finite field: J_jl = -a_j a_l and J_jj = sum_{l != j} a_j a_l, "
+     .method = "enclosures of the gradient for scores that are 8 apart; identity (probabilistic) in the finite field: "
+               "J_jl = -a_j a_l and J_jj = sum_{l != j} a_j a_l, "
                "n = 4, and for two scores that are g apart 1/(2 + e^g + e^-g)",
-     .correction = "They become small, and are 0 nowhere: every entry of the Jacobian is, up to its sign, a sum of products of weights, which are positive. "
-                   "They tend to 0 as the greatest score draws away from all others, and stay large near a tie: 1/4 for two equal scores.",
+     .correction = "They become small, and are 0 nowhere: every entry of the Jacobian is, up to its sign, a sum of "
+                   "products of weights, which are positive. "
+                   "They tend to 0 as the greatest score draws away from all others, and stay large near a tie: 1/4 "
+                   "for two equal scores.",
      .value = "0.000335238 0.25",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "A045",
-     .statement = "What large scores do to the gradients of softmax is the problem of exploding or vanishing gradients.",
+     .statement =
+         "What large scores do to the gradients of softmax is the problem of exploding or vanishing gradients.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "exact integers on a grid that decides polynomials, n = 2, 3, 4: |x|^2/2 - x.Jx is a sum of squares with coefficients that are not negative, and so is x.Jx; "
+     .method = "whole numbers on a grid that decides equations of polynomials, n = 2, 3, 4 (the argument is for every "
+               "n): |x|^2/2 - x.Jx is a sum of squares with coefficients that are not negative, and so is x.Jx; "
                "exact rationals where the bound is attained",
-     .correction = "Vanishing alone. The Jacobian J = diag(a) - a a^T never makes a gradient longer than half of what came in: its norm is at most 1/2, "
+     .correction = "Vanishing alone. The Jacobian J = diag(a) - a a^T never makes a gradient longer than half of what "
+                   "came in: its norm is at most 1/2, "
                    "which it is for two equal scores.",
      .value = "1/2",
      .tests = "gradient/softmax"},
@@ -71,17 +81,21 @@ inline constexpr claim softmax_claims[] = {
      .statement = "For a word to distribute its attention, the scores of each row must sum to 1.0.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite field for all 2 x 3 scores",
-     .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to anything. In floating point the sum is 1 up to rounding.",
+     .method = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite "
+               "field for all 2 x 3 scores",
+     .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to anything. "
+                   "In floating point the sum is 1 up to rounding.",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A051",
      .statement = "The rows become distributions by softmax(Q K^T / sqrt(d_k)).",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field, 2 x 3: over the rows, over the columns and over all elements it is three functions; identity (probabilistic): "
+     .method = "finite field, 2 x 3: over the rows, over the columns and over all elements it is three functions; "
+               "identity (probabilistic): "
                "the code's is that of each row by itself",
-     .correction = "Softmax is defined for a vector; of a matrix it must be said which vectors are meant. Here each row by itself, over the keys.",
+     .correction = "Softmax is defined for a vector; of a matrix it must be said which vectors are meant. Here each "
+                   "row by itself, over the keys.",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A054",
@@ -95,17 +109,23 @@ inline constexpr claim softmax_claims[] = {
      .statement = "alpha_12 is the percentage of its attention that word 1 pays to word 2.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field: a row of weights does not add to 100, and 100 times its weights do (identity, probabilistic); enclosures: between 0 and 1",
+     .method = "finite field: a row of weights does not add to 100, and 100 times its weights do (identity, "
+               "probabilistic); enclosures: between 0 and 1",
      .correction = "It is the fraction, a number between 0 and 1; the percentage is 100 times as much.",
      .seeds = 4},
     {.id = "B010",
-     .statement = "Division by sqrt(d_k) restores unit variance, hence softmax stays where it is not saturated, hence the gradients are healthier.",
+     .statement = "Division by sqrt(d_k) restores unit variance, hence softmax stays where it is not saturated, hence "
+                  "the gradients are healthier.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures, for two keys and d_k = 64: scaled scores that saturate all the same, a tie where scaling makes the gradient smaller, and a typical pair where "
-               "it makes it greater; identity (probabilistic): the gradient is 1/(2 + e^g + e^-g) for scores that are g apart",
-     .correction = "A tendency, no rule. Raw scores 8 apart, one standard deviation for d_k = 64, have the gradient 0.000335238 unscaled, 0.196612 for the scaled score and "
-                   "0.0245765 for the raw one, 73 times as much. Vectors that are long enough saturate softmax all the same, and at a tie scaling by 1/8 "
+     .method = "enclosures, for two keys and d_k = 64: scaled scores that saturate all the same, a tie where scaling "
+               "makes the gradient smaller, and a typical pair where "
+               "it makes it greater; identity (probabilistic): the gradient is 1/(2 + e^g + e^-g) for scores that are "
+               "g apart",
+     .correction = "A tendency, no rule. Raw scores 8 apart, one standard deviation for d_k = 64, have the gradient "
+                   "0.000335238 unscaled, 0.196612 for the scaled score and "
+                   "0.0245765 for the raw one, 73 times as much. Vectors that are long enough saturate softmax all the "
+                   "same, and at a tie scaling by 1/8 "
                    "leaves an eighth of the gradient.",
      .value = "0.000335238 0.196612 0.0245765 73 1/8",
      .tests = "gradient/softmax",
@@ -121,14 +141,16 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax of a row makes weights that sum to 1: a probability distribution over the tokens.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the enclosure of their sum",
+     .method = "finite field, 2 x 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the "
+               "enclosure of their sum",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "E006",
      .statement = "Softmax is not applied over the feature dimension.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "types: the weights have an axis of queries and one of keys; finite field: softmax over the features of keys or outputs is another function (disproof of equality)"},
+     .method = "types: the weights have an axis of queries and one of keys; finite field: softmax over the features of "
+               "keys or outputs is another function (disproof of equality)"},
     {.id = "E056",
      .statement = "For three tokens the scores Q K^T are 3 x 3, and softmax row by row keeps that shape.",
      .text = wording::correct,
@@ -163,12 +185,16 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::not_checkable,
      .method = "opinion: what blend is healthy is not defined. Their gradient is in E065"},
     {.id = "E063",
-     .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and so is the derivative of the output by the second score s_2.",
+     .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and so is the derivative of the output by "
+                  "the second score s_2.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures with dual numbers, v_1 = 0, v_2 = 1; identity (probabilistic) in the finite field: d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
-     .correction = "The derivative is alpha_1 alpha_2 (v_2 - v_1), and the one by s_1 is its negative: as small, though alpha_1 is nearly 1. That one weight is near 1 makes "
-                   "both vanish. Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw score 0.0245765, 73 times as much.",
+     .method = "enclosures with dual numbers, v_1 = 0, v_2 = 1; identity (probabilistic) in the finite field: d out/d "
+               "s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
+     .correction = "The derivative is alpha_1 alpha_2 (v_2 - v_1), and the one by s_1 is its negative: as small, "
+                   "though alpha_1 is nearly 1. That one weight is near 1 makes "
+                   "both vanish. Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw "
+                   "score 0.0245765, 73 times as much.",
      .value = "0.000335238 0.196612 586 0.0245765 73",
      .tests = "gradient/softmax",
      .seeds = 4},
@@ -176,7 +202,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Unscaled, the gradients to the second token vanish.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures with dual numbers: positive; identity (probabilistic) in the finite field: d out/d v_2 = alpha_2, d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1)",
+     .method = "enclosures with dual numbers: positive; identity (probabilistic) in the finite field: d out/d v_2 = "
+               "alpha_2, d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1)",
      .correction = "They are small and not 0: 0.000335238 times (v_2 - v_1) by its score, 0.000335350 by its value.",
      .value = "0.000335238 0.000335350",
      .tests = "gradient/softmax",
@@ -185,7 +212,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Scaling by sqrt(d_k) keeps both weights sizeable, so that learning signal flows to both tokens.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures with dual numbers, for this example: both weights exceed 1/4, and both derivatives exceed 3/4 of their greatest possible magnitude",
+     .method = "enclosures with dual numbers, for this example: both weights exceed 1/4, and both derivatives exceed "
+               "3/4 of their greatest possible magnitude",
      .value = "0.73106 0.26894 0.196612",
      .tests = "gradient/softmax"},
 };

@@ -33,18 +33,20 @@ static_assert(relu_slope(std::numeric_limits<double>::quiet_NaN()) != relu_slope
 // [/relu]
 
 // [gelu]
-// Φ(x) + x φ(x), and what dual numbers make of the three forms. Of tanh the slope's formula takes that it is odd, 1 − tanh u = 1 + tanh(−u), which the field's
-// opaque function is not: so they agree but for a factor tanh(u) + tanh(−u).
+// Φ(x) + x φ(x), and what dual numbers make of the three forms. Of tanh the slope's formula takes that it is odd, 1 − tanh u = 1
+// + tanh(−u), which the field's opaque function is not: so they agree but for a factor tanh(u) + tanh(−u).
 constexpr dual<field> carried(const field& x, gelu_form form) { return gelu(dual<field>(x, 1), form); }
 static_assert(identity(2, [](draw& at) {
     const field x = at.number(), phi = attest::exp(-(x * x / 2)) / attest::sqrt(2 * field::pi());
-    return agree(gelu_slope(x), (1 + attest::erf(x / attest::sqrt(field(2)))) / 2 + x * phi) & agree(gelu_slope(x, gelu_form::erf), gelu_slope(x)) &
+    return agree(gelu_slope(x), (1 + attest::erf(x / attest::sqrt(field(2)))) / 2 + x * phi) &
+           agree(gelu_slope(x, gelu_form::erf), gelu_slope(x)) &
            agree(carried(x, gelu_form::erf).derivative(), gelu_slope(x)) & agree(activation_slope(x, with_gelu), gelu_slope(x));
 }));
 static_assert(identity(2, [](draw& at) {
     const field x = at.number(), factor = field(44715) / field(1000000), root = attest::sqrt(2 / field::pi());
     const field u = root * (x + factor * x * x * x), u_slope = root * (1 + 3 * factor * x * x), t = attest::tanh(u);
-    return agree(gelu_slope(x, gelu_form::tanh), carried(x, gelu_form::tanh).derivative() + x * (1 + t) * (t + attest::tanh(-u)) * u_slope / 2) &
+    const field difference = x * (1 + t) * (t + attest::tanh(-u)) * u_slope / 2;
+    return agree(gelu_slope(x, gelu_form::tanh), carried(x, gelu_form::tanh).derivative() + difference) &
            agree(activation_slope(x, with_gelu_tanh), gelu_slope(x, gelu_form::tanh));
 }));
 static_assert(identity(2, [](draw& at) {

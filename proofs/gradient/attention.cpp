@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The gradients of attention: each is the transpose of the derivative. With all of dq, dk, dv, and of what masks and scores hold, free at once,
-// ⟨dout, J (dq, dk, dv, …)⟩ = ⟨vjp(dout), (dq, dk, dv, …)⟩, where J comes from dual numbers.
+// The gradients of attention: each is the transpose of the derivative. With all of dq, dk, dv, and of what masks and scores
+// hold, free at once, ⟨dout, J (dq, dk, dv, …)⟩ = ⟨vjp(dout), (dq, dk, dv, …)⟩, where J comes from dual numbers.
 
 #include "../identity.hpp"
 
@@ -27,8 +27,8 @@ struct problem {
     tensor<field, n_q, d_v> dout;
 
     constexpr explicit problem(draw& x)
-        : q{x.matrix<n_q, DQ>()}, dq{x.matrix<n_q, DQ>()}, k{x.matrix<n_k, d_k>()}, dk{x.matrix<n_k, d_k>()}, v{x.matrix<n_k, d_v>()},
-          dv{x.matrix<n_k, d_v>()}, dout{x.matrix<n_q, d_v>()} {}
+        : q{x.matrix<n_q, DQ>()}, dq{x.matrix<n_q, DQ>()}, k{x.matrix<n_k, d_k>()}, dk{x.matrix<n_k, d_k>()},
+          v{x.matrix<n_k, d_v>()}, dv{x.matrix<n_k, d_v>()}, dout{x.matrix<n_q, d_v>()} {}
 
     // ⟨dout, J (dq, dk, dv, …)⟩, with mask and score in dual numbers.
     template <mask M, class Score>
@@ -55,7 +55,8 @@ constexpr bool is_transpose_of_derivative(const M& m) {
         const problem<d_k> p(x);
         const field scale = x.number();
         const auto gradient = attention_vjp(p.q, p.k, p.v, m, scaled_dot_product<field>{scale}, p.dout);
-        return agree(p.change(m, scaled_dot_product<dual<field>>{dual<field>(scale)}), p.change(gradient)) & agree(gradient.dsink, 0);
+        return agree(p.change(m, scaled_dot_product<dual<field>>{dual<field>(scale)}), p.change(gradient)) &
+               agree(gradient.dsink, 0);
     });
 }
 static_assert(is_transpose_of_derivative(everything{}));
@@ -67,7 +68,8 @@ static_assert(is_transpose_of_derivative(keep_mask{sees}));
 static_assert(identity(2, [](draw& x) {
     const problem<d_k> p(x);
     const auto gradient = attention_vjp(p.q, p.k, p.v, p.dout), masked = attention_vjp(p.q, p.k, p.v, keep_mask{sees}, p.dout);
-    return agree(p.change(everything{}, scaled_by_dimension{}), p.change(gradient)) & agree(p.change(keep_mask{sees}, scaled_by_dimension{}), p.change(masked));
+    return agree(p.change(everything{}, scaled_by_dimension{}), p.change(gradient)) &
+           agree(p.change(keep_mask{sees}, scaled_by_dimension{}), p.change(masked));
 }));
 // [/plain]
 
@@ -81,9 +83,12 @@ constexpr bool mask_has_its_gradients() {
         const field sink = x.number(), dsink = x.number(), factor = x.number();
         const auto with_all = [](const auto& b, const auto& s, const auto& f) {
             const auto plain = additive_mask{b} & keep_mask{sees};
-            if constexpr (WithSink && WithDropout) return plain & attention_sink{s} & dropout_mask{kept, f};
-            else if constexpr (WithSink) return plain & attention_sink{s};
-            else return plain & dropout_mask{kept, f};
+            if constexpr (WithSink && WithDropout)
+                return plain & attention_sink{s} & dropout_mask{kept, f};
+            else if constexpr (WithSink)
+                return plain & attention_sink{s};
+            else
+                return plain & dropout_mask{kept, f};
         };
         tensor<field, n_q, n_k> written;
         std::size_t calls = 0;
@@ -93,8 +98,8 @@ constexpr bool mask_has_its_gradients() {
                                                 ++calls;
                                             });
         const field by_dual = p.change(with_all(along(bias, dbias), along(sink, dsink), dual<field>(factor)), dot_product{});
-        return agree(by_dual, p.change(gradient) + inner(written, dbias) + gradient.dsink * dsink) & agree(field(static_cast<int>(calls)), 6) &
-               (WithSink ? agreement::equal : agree(gradient.dsink, 0));
+        return agree(by_dual, p.change(gradient) + inner(written, dbias) + gradient.dsink * dsink) &
+               agree(field(static_cast<int>(calls)), 6) & (WithSink ? agreement::equal : agree(gradient.dsink, 0));
     });
 }
 static_assert(mask_has_its_gradients<true, true>());
@@ -125,7 +130,8 @@ static_assert(identity(2, [](draw& x) {
     const auto b = x.vector<hidden>(), db = x.vector<hidden>();
     const auto gradient = attention_vjp(p.q, p.k, p.v, everything{}, additive{w1, w2, b}, p.dout);
     return agree(p.change(everything{}, additive{along(w1, dw1), along(w2, dw2), along(b, db)}),
-                 p.change(gradient) + inner(gradient.dscore.w1, dw1) + inner(gradient.dscore.w2, dw2) + inner(gradient.dscore.b, db));
+                 p.change(gradient) + inner(gradient.dscore.w1, dw1) + inner(gradient.dscore.w2, dw2) +
+                     inner(gradient.dscore.b, db));
 }));
 static_assert(identity(2, [](draw& x) {
     const problem<d_k> p(x);
@@ -136,14 +142,16 @@ static_assert(identity(2, [](draw& x) {
 // [/scores]
 
 // [D]
-// ds_ij = α_ij (da_ij − D_i) with da_ij = dz_i · v_j and D_i = Σ_j α_ij da_ij, which is dz_i · z_i (arXiv 2205.14135); each row of ds adds to 0.
+// ds_ij = α_ij (da_ij − D_i) with da_ij = dz_i · v_j and D_i = Σ_j α_ij da_ij, which is dz_i · z_i (arXiv 2205.14135); each
+// row of ds adds to 0.
 static_assert(identity(2, [](draw& x) {
     const problem<d_k> p(x);
     const scaled_dot_product<field> score{x.number()};
     const auto z = attention(p.q, p.k, p.v, everything{}, score);
     const auto alpha = softmax(scores(p.q, p.k, score));
     tensor<field, n_q, n_k> ds;
-    (void)attention_vjp(p.q, p.k, p.v, everything{}, score, p.dout, empty_row::zero, [&ds](std::size_t i, std::size_t j, const field& x_ij) { ds(i, j) = x_ij; });
+    (void)attention_vjp(p.q, p.k, p.v, everything{}, score, p.dout, empty_row::zero,
+                        [&ds](std::size_t i, std::size_t j, const field& x_ij) { ds(i, j) = x_ij; });
     agreement all = agreement::equal;
     for (std::size_t i = 0; i < 3; ++i) {
         field sum = 0;

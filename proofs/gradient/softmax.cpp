@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The gradient of softmax: what the lectures say of saturation, the greatest norm of the Jacobian, and the vector-Jacobian product against dual numbers.
+// The gradient of softmax: what the lectures say of saturation, the greatest norm of the Jacobian, and the
+// vector-Jacobian product against dual numbers.
 
 #include "../exact.hpp"
 #include "../identity.hpp"
@@ -18,7 +19,8 @@ struct one : axis<1> {};
 struct two : axis<2> {};
 
 // [E063]
-// Two keys: one query (1), keys (s_1) and (s_2), values (v_1) and (v_2). The scores are s_1 and s_2, the output is α_1 v_1 + α_2 v_2.
+// Two keys: one query (1), keys (s_1) and (s_2), values (v_1) and (v_2). The scores are s_1 and s_2, the output is α_1
+// v_1 + α_2 v_2.
 template <class S>
 constexpr S output(const S& s_1, const S& s_2, const S& v_1, const S& v_2) {
     const tensor<S, one, one> q{{S(1)}};
@@ -36,49 +38,62 @@ constexpr interval by_second_score(const interval& s_1, const interval& s_2) {
 constexpr interval by_second_value(const interval& s_1, const interval& s_2) {
     return output(with_slope(s_1), with_slope(s_2), with_slope(0), with_slope(interval(1), interval(1))).derivative();
 }
-// The scores 8 and 0 of E058; scaled by 1/√64 they are 1 and 0. A step of a raw score is 1/√64 of a step of the scaled one.
+// The scores 8 and 0 of E058; scaled by 1/√64 they are 1 and 0. A step of a raw score is 1/√64 of a step of the scaled
+// one.
 constexpr interval scale = scaled_dot_product<interval>::of_dimension(64).scale;
 constexpr interval unscaled = by_second_score(8, 0);
 constexpr interval scaled = by_second_score(8 * scale, 0);
-constexpr interval by_raw_score = output(with_slope(8 * scale), with_slope(0, scale), with_slope(0), with_slope(1)).derivative();
+constexpr interval by_raw_score =
+    output(with_slope(8 * scale), with_slope(0, scale), with_slope(0), with_slope(1)).derivative();
 
-// ∂out/∂s_2 = α_1 α_2 (v_2 − v_1) = −∂out/∂s_1 and ∂out/∂v_j = α_j, for all scores and values: the derivative in a free direction.
+// ∂out/∂s_2 = α_1 α_2 (v_2 − v_1) = −∂out/∂s_1 and ∂out/∂v_j = α_j, for all scores and values: the derivative in a free
+// direction.
 constexpr auto slopes_of_two = [](draw& x) {
     const auto s = x.vector<two>(), v = x.vector<two>(), ds = x.vector<two>(), dv = x.vector<two>();
     const auto alpha = softmax(s);
     const auto out = output(along(s(0), ds(0)), along(s(1), ds(1)), along(v(0), dv(0)), along(v(1), dv(1)));
-    return agree(out.derivative(), alpha(0) * alpha(1) * (v(1) - v(0)) * (ds(1) - ds(0)) + alpha(0) * dv(0) + alpha(1) * dv(1));
+    return agree(out.derivative(),
+                 alpha(0) * alpha(1) * (v(1) - v(0)) * (ds(1) - ds(0)) + alpha(0) * dv(0) + alpha(1) * dv(1));
 };
 
-// E063: "α_2 ≈ 0, so ∂out/∂s_2 ≈ 0". The other weight is 0.99966, and ∂out/∂s_1 is just as small: it is the product that counts.
+// E063: "α_2 ≈ 0, so ∂out/∂s_2 ≈ 0". The other weight is 0.99966, and ∂out/∂s_1 is just as small: it is the product
+// that counts.
 const entry E063 = settle("E063", fails_as_printed([] {
                               const interval first = by_first_score(8, 0);
-                              return surely(softmax(tensor<interval, two>{8, 0})(0) > interval::ratio(99, 100)) && meet(first, -unscaled) &&
-                                     surely(-first < interval::ratio(1, 1000));
+                              return surely(softmax(tensor<interval, two>{8, 0})(0) > interval::ratio(99, 100)) &&
+                                     meet(first, -unscaled) && surely(-first < interval::ratio(1, 1000));
                           }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }), holds_corrected([](const claim& c) {
-                              return rounds_to(unscaled, c.number(0)) && rounds_to(scaled, c.number(1)) && rounds_to(scaled / unscaled, c.number(2)) &&
-                                     rounds_to(by_raw_score, c.number(3)) && rounds_to(by_raw_score / unscaled, c.number(4));
+                          holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }),
+                          holds_corrected([](const claim& c) {
+                              return rounds_to(unscaled, c.number(0)) && rounds_to(scaled, c.number(1)) &&
+                                     rounds_to(scaled / unscaled, c.number(2)) &&
+                                     rounds_to(by_raw_score, c.number(3)) &&
+                                     rounds_to(by_raw_score / unscaled, c.number(4));
                           }));
 // E064: small, not 0.
-const entry E064 = settle("E064", fails_as_printed([] { return surely(unscaled > 0) && surely(by_second_value(8, 0) > 0); }),
-                          holds_corrected([](const claim& c) { return rounds_to(unscaled, c.number(0)) && rounds_to(by_second_value(8, 0), c.number(1)); }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }));
+const entry E064 =
+    settle("E064", fails_as_printed([] { return surely(unscaled > 0) && surely(by_second_value(8, 0) > 0); }),
+           holds_corrected([](const claim& c) {
+               return rounds_to(unscaled, c.number(0)) && rounds_to(by_second_value(8, 0), c.number(1));
+           }),
+           holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }));
 // E065: scaled, both weights are sizeable, and both derivatives, which are never greater than 1/4.
 const entry E065 = settle("E065", holds([](const claim& c) {
                               const auto alpha = softmax(tensor<interval, two>{8 * scale, 0});
-                              return rounds_to(alpha(0), c.number(0)) && rounds_to(alpha(1), c.number(1)) && rounds_to(scaled, c.number(2));
+                              return rounds_to(alpha(0), c.number(0)) && rounds_to(alpha(1), c.number(1)) &&
+                                     rounds_to(scaled, c.number(2));
                           }),
                           holds([] {
                               const auto alpha = softmax(tensor<interval, two>{8 * scale, 0});
                               const interval quarter = interval::ratio(1, 4), most = quarter * interval::ratio(3, 4);
-                              return surely(alpha(0) > quarter) && surely(alpha(1) > quarter) && surely(scaled > most) && surely(-by_first_score(1, 0) > most);
+                              return surely(alpha(0) > quarter) && surely(alpha(1) > quarter) &&
+                                     surely(scaled > most) && surely(-by_first_score(1, 0) > most);
                           }));
 // [/E063]
 
 // [A044]
-// A044: "gradients vanish almost everywhere". Every entry of the Jacobian ∂a_j/∂x_l is a sum of products of weights, with one sign, and weights are
-// positive: none is 0, at any finite scores.
+// A044: "gradients vanish almost everywhere". Every entry of the Jacobian ∂a_j/∂x_l is a sum of products of weights,
+// with one sign, and weights are positive: none is 0, at any finite scores.
 struct four : axis<4> {};
 constexpr auto entries_of_the_jacobian = [](draw& x) {
     const auto a = softmax(x.vector<four>());
@@ -102,13 +117,14 @@ constexpr auto slope_by_the_gap = [](draw& x) {
     const auto a = softmax(tensor<dual<field>, two>{along(s + gap, 1), dual<field>(s)});
     return agree(a(0).derivative(), field(1) / (field(2) + exp(gap) + exp(-gap)));
 };
-const entry A044 = settle("A044", fails_as_printed([] { return surely(unscaled > 0); }), holds_corrected([](const claim& c) {
-                              return identity(c.seeds, entries_of_the_jacobian) && identity(c.seeds, slope_by_the_gap);
-                          }),
-                          holds_corrected([](const claim& c) {
-                              const interval at_a_tie = by_second_score(0, 0);
-                              return rounds_to(unscaled, c.number(0)) && rounds_to(at_a_tie, c.number(1));
-                          }));
+const entry A044 =
+    settle("A044", fails_as_printed([] { return surely(unscaled > 0); }), holds_corrected([](const claim& c) {
+               return identity(c.seeds, entries_of_the_jacobian) && identity(c.seeds, slope_by_the_gap);
+           }),
+           holds_corrected([](const claim& c) {
+               const interval at_a_tie = by_second_score(0, 0);
+               return rounds_to(unscaled, c.number(0)) && rounds_to(at_a_tie, c.number(1));
+           }));
 // [/A044]
 
 // [A045]
@@ -117,14 +133,16 @@ const entry A044 = settle("A044", fails_as_printed([] { return surely(unscaled >
 //     x·Jx           = Σ_{j<l} a_j a_l (x_j − x_l)²                               ≥ 0
 //     |x|²/2 − x·Jx  = ½ Σ_j (1 − 2 a_j)² x_j² + Σ_{j<l} a_j a_l (x_j + x_l)²     ≥ 0
 //
-// so that its eigenvalues lie in [0, 1/2]: no gradient gets longer than half of what it was. (The second: 2 Σ_j a_j (1 − a_j) x_j² is
-// 2 Σ_{j<l} a_j a_l (x_j² + x_l²), and ½ − 2a(1 − a) = ½ (1 − 2a)².)
+// so that its eigenvalues lie in [0, 1/2]: no gradient gets longer than half of what it was. (The second: 2 Σ_j a_j (1
+// − a_j) x_j² is 2 Σ_{j<l} a_j a_l (x_j² + x_l²), and ½ − 2a(1 − a) = ½ (1 − 2a)².)
 //
-// Both sides are quadratic forms in x, which are equal if they agree at all unit vectors e_j and sums e_j + e_l; and polynomials in a_1, …, a_{n−1}, of
-// degree at most 2 in each, which are equal if they agree wherever each is 0, 1 or 2 (the last weight is 1 minus the others: here weights need not be
-// positive). So whole numbers prove them, for n = 2, 3 and 4.
+// Both sides are quadratic forms in x, which are equal if they agree at all unit vectors e_j and sums e_j + e_l; and
+// polynomials in a_1, …, a_{n−1}, of degree at most 2 in each, which are equal if they agree wherever each is 0, 1 or 2
+// (the last weight is 1 minus the others: here weights need not be positive). So whole numbers prove them, for n = 2, 3
+// and 4.
 template <std::size_t N>
-constexpr bool squares_at(const tensor<long long, axis<N>>& a, const tensor<long long, axis<N>>& x, long long inverse_bound) {
+constexpr bool squares_at(const tensor<long long, axis<N>>& a, const tensor<long long, axis<N>>& x,
+                          long long inverse_bound) {
     const auto jx = softmax_vjp(a, x); // J x, J being symmetric
     long long quadratic_form = 0, length = 0, spread = 0, rest = 0;
     for (std::size_t j = 0; j < N; ++j) {
@@ -161,53 +179,56 @@ constexpr long long inverse(std::string_view bound) {
     return n.denominator() == 1 ? static_cast<long long>(n.numerator()) : 0;
 }
 
-const entry A045 = settle("A045", fails_as_printed([] {
-                              // Exploding would need an eigenvalue above 1, and none is above 1/2.
-                              return squares_everywhere<2>(2) && squares_everywhere<3>(2);
-                          }),
-                          holds_corrected([](const claim& c) {
-                              const long long n = inverse(c.number());
-                              return squares_everywhere<2>(n) && squares_everywhere<3>(n) && squares_everywhere<4>(n);
-                          }),
-                          holds_corrected([](const claim& c) { // attained: J (1, −1) = ½ (1, −1) at equal scores
-                              const auto a = softmax(tensor<exact, two>{5, 5});
-                              const long long n = inverse(c.number());
-                              return softmax_vjp(a, tensor<exact, two>{1, -1}) == tensor<exact, two>{ratio(1, n), ratio(-1, n)};
-                          }),
-                          holds_corrected([] { // vanishing: at the scores 20 and 0 the norm of J, 2 a_1 a_2, is below 10^−8
-                              const auto a = softmax(tensor<interval, two>{20, 0});
-                              return surely(softmax_vjp(a, tensor<interval, two>{1, -1})(0) < interval::ratio(1, 100'000'000));
-                          }));
+const entry A045 =
+    settle("A045", fails_as_printed([] {
+               // Exploding would need an eigenvalue above 1, and none is above 1/2.
+               return squares_everywhere<2>(2) && squares_everywhere<3>(2);
+           }),
+           holds_corrected([](const claim& c) {
+               const long long n = inverse(c.number());
+               return squares_everywhere<2>(n) && squares_everywhere<3>(n) && squares_everywhere<4>(n);
+           }),
+           holds_corrected([](const claim& c) { // attained: J (1, −1) = ½ (1, −1) at equal scores
+               const auto a = softmax(tensor<exact, two>{5, 5});
+               const long long n = inverse(c.number());
+               return softmax_vjp(a, tensor<exact, two>{1, -1}) == tensor<exact, two>{ratio(1, n), ratio(-1, n)};
+           }),
+           holds_corrected([] { // vanishing: at the scores 20 and 0 the norm of J, 2 a_1 a_2, is below 10^−8
+               const auto a = softmax(tensor<interval, two>{20, 0});
+               return surely(softmax_vjp(a, tensor<interval, two>{1, -1})(0) < interval::ratio(1, 100'000'000));
+           }));
 // [/A045]
 
 // [B010]
 // B010: "dividing by √d_k … healthier gradients".
-const entry B010 = settle("B010", fails_as_printed([] {
-                              // Not non-saturated: raw scores that are 160 apart are 20 apart when scaled.
-                              const interval far = by_second_score(160 * scale, 0);
-                              return surely(far < unscaled);
-                          }),
-                          fails_as_printed([] {
-                              // Not healthier: at a tie a raw score has 1/4 unscaled, and less when it is scaled.
-                              const interval tie_scaled = output(with_slope(0), with_slope(0, scale), with_slope(0), with_slope(1)).derivative();
-                              return surely(tie_scaled < by_second_score(0, 0));
-                          }),
-                          holds_corrected([](const claim& c) {
-                              return rounds_to(unscaled, c.number(0)) && rounds_to(scaled, c.number(1)) && rounds_to(by_raw_score, c.number(2)) &&
-                                     rounds_to(by_raw_score / unscaled, c.number(3));
-                          }),
-                          holds_corrected([](const claim& c) {
-                              const rational eighth = scaled_dot_product<rational>::of_dimension(64).scale;
-                              const auto a = softmax(tensor<exact, two>{0, 0});
-                              const auto slope = softmax_vjp(a, tensor<exact, two>{0, 1})(1);
-                              return rational::decimal(c.number(4)) == eighth && slope == ratio(1, 4);
-                          }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, slope_by_the_gap); }));
+const entry B010 =
+    settle("B010", fails_as_printed([] {
+               // Not non-saturated: raw scores that are 160 apart are 20 apart when scaled.
+               const interval far = by_second_score(160 * scale, 0);
+               return surely(far < unscaled);
+           }),
+           fails_as_printed([] {
+               // Not healthier: at a tie a raw score has 1/4 unscaled, and less when it is scaled.
+               const interval tie_scaled =
+                   output(with_slope(0), with_slope(0, scale), with_slope(0), with_slope(1)).derivative();
+               return surely(tie_scaled < by_second_score(0, 0));
+           }),
+           holds_corrected([](const claim& c) {
+               return rounds_to(unscaled, c.number(0)) && rounds_to(scaled, c.number(1)) &&
+                      rounds_to(by_raw_score, c.number(2)) && rounds_to(by_raw_score / unscaled, c.number(3));
+           }),
+           holds_corrected([](const claim& c) {
+               const rational eighth = scaled_dot_product<rational>::of_dimension(64).scale;
+               const auto a = softmax(tensor<exact, two>{0, 0});
+               const auto slope = softmax_vjp(a, tensor<exact, two>{0, 1})(1);
+               return rational::decimal(c.number(4)) == eighth && slope == ratio(1, 4);
+           }),
+           holds_corrected([](const claim& c) { return identity(c.seeds, slope_by_the_gap); }));
 // [/B010]
 
 // [vjp]
-// softmax_vjp is the transpose of the derivative: ⟨da, J dx⟩ = ⟨vjp(a, da), dx⟩ for all x, dx and da; with hidden entries, with a sink, and
-// with lengths known at run time. A sink's own gradient is −a_sink Σ_l a_l da_l.
+// softmax_vjp is the transpose of the derivative: ⟨da, J dx⟩ = ⟨vjp(a, da), dx⟩ for all x, dx and da; with hidden
+// entries, with a sink, and with lengths known at run time. A sink's own gradient is −a_sink Σ_l a_l da_l.
 struct keys : axis<3> {};
 struct picked {
     unsigned bits;
@@ -234,10 +255,19 @@ constexpr bool is_the_transpose = identity(1, [](draw& x) {
     }
     const field a_sink = attest::detail::sink_weight(z, visible, sink);
     return agree(inner(da, softmax(along(z, dz), visible)), inner(dx, dz)) &
-           agree(inner(da, softmax(along(z, dz), visible, empty_row::zero, &moving_sink)), inner(dx_sunk, dz) - a_sink * mean * dsink) &
-           agree(attest::detail::weighted_mean(a_sunk, da, visible), mean) & agree(a_sink, exp(sink) / (others + exp(sink)));
+           agree(inner(da, softmax(along(z, dz), visible, empty_row::zero, &moving_sink)),
+                 inner(dx_sunk, dz) - a_sink * mean * dsink) &
+           agree(attest::detail::weighted_mean(a_sunk, da, visible), mean) &
+           agree(a_sink, exp(sink) / (others + exp(sink)));
 });
 static_assert(is_the_transpose<0b000> && is_the_transpose<0b010> && is_the_transpose<0b101> && is_the_transpose<0b111>);
+
+// In double no score is great enough to overflow the weight of a sink.
+constexpr auto sink_in_double = [](double sink, double s_0, double s_1) {
+    return attest::detail::sink_weight(tensor<double, two>{s_0, s_1}, attest::detail::every_index{}, sink);
+};
+static_assert(sink_in_double(1000, 1001, 998) == sink_in_double(0, 1, -2) &&
+              sink_in_double(1002, 1001, 1000) == sink_in_double(2, 1, 0));
 
 // Row by row, under a mask and without one; with lengths known at run time, too.
 static_assert(identity(1, [](draw& x) {
@@ -245,14 +275,18 @@ static_assert(identity(1, [](draw& x) {
     const auto a = softmax(z), a_causal = softmax(z, causal_top_left{});
     const tensor<field, axis<dynamic>, axis<dynamic>> a_at_run_time(a), da_at_run_time(da);
     return agree(inner(da, softmax(along(z, dz))), inner(softmax_vjp(a, da), dz)) &
-           agree(inner(da, softmax(along(z, dz), causal_top_left{})), inner(softmax_vjp(a_causal, da, causal_top_left{}), dz)) &
+           agree(inner(da, softmax(along(z, dz), causal_top_left{})),
+                 inner(softmax_vjp(a_causal, da, causal_top_left{}), dz)) &
            agree(softmax_vjp(a_at_run_time, da_at_run_time), softmax_vjp(a, da)) &
            agree(softmax_vjp(a_at_run_time[1], da_at_run_time[1]), softmax_vjp(a[1], da[1]));
 }));
 // Hidden entries are not read: their weights and gradients may be NaN.
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr tensor<double, two, keys> a_with_nan{{nan, nan, nan}, {0.5, 0.5, nan}}, da_with_nan{{nan, nan, nan}, {1, 2, nan}};
-static_assert(softmax_vjp(a_with_nan, da_with_nan, causal_bottom_right{2, 3} & keep_mask{tensor<bool, two, keys>{{false, false, false}, {true, true, false}}}) ==
+constexpr tensor<double, two, keys> a_with_nan{{nan, nan, nan}, {0.5, 0.5, nan}},
+    da_with_nan{{nan, nan, nan}, {1, 2, nan}};
+static_assert(softmax_vjp(a_with_nan, da_with_nan,
+                          causal_bottom_right{2, 3} &
+                              keep_mask{tensor<bool, two, keys>{{false, false, false}, {true, true, false}}}) ==
               tensor<double, two, keys>{{0, 0, 0}, {-0.25, 0.25, 0}});
 // [/vjp]
 

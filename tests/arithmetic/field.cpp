@@ -70,6 +70,7 @@ TEST_CASE("free variables differ, and are the same for the same seed", "[arithme
     CHECK(!(free_number(1, 0) == free_number(2, 0)));
     CHECK(free_number(3, 4) == free_number(3, 4));
     CHECK(free_number(3, 4).defined());
+    CHECK(free_number(3, 4) == of_residues(modular::scrambled(3, 8, p), modular::scrambled(3, 9, q))); // two numbers that have nothing to do with each other
 }
 
 TEST_CASE("whole numbers are what they are modulo p and q", "[arithmetic]") {
@@ -161,6 +162,7 @@ TEST_CASE("roots: the square that has this square, or none", "[arithmetic]") {
     CHECK(sqrt(attest::pi<field>()).defined());
     CHECK(attest::pi<field>() == attest::pi<field>());
     CHECK(!(attest::pi<field>() == x));
+    CHECK(attest::pi<field>() == free_number(0x3141592653589793U, 0) * free_number(0x3141592653589793U, 0));
 }
 
 TEST_CASE("sine and cosine are coordinates of points that turn by the angle", "[arithmetic]") {

@@ -5,7 +5,10 @@
 #include "attest/arithmetic/interval.hpp"
 
 #include "attest/arithmetic/real.hpp"
+#include "attest/formula/activation.hpp"
 #include "attest/formula/attention.hpp"
+#include "attest/formula/learned_score.hpp"
+#include "attest/formula/position.hpp"
 #include "catch.hpp"
 
 #include <random>
@@ -136,6 +139,24 @@ TEST_CASE("roots, exponentials and logarithms hold the true value") {
     }
 }
 
+TEST_CASE("hyperbolic tangents, error functions, sines and cosines hold the true value") {
+    dice d;
+    const auto check = [](const interval& x, const judge& a) {
+        INFO("x = " << show(x) << ", a = " << show(a));
+        CHECK(holds(attest::tanh(x), attest::tanh(a)));
+        CHECK(holds(attest::erf(x), attest::erf(a)));
+        CHECK(holds(attest::sin(x), attest::sin(a)));
+        CHECK(holds(attest::cos(x), attest::cos(a)));
+    };
+    for (int i = 0; i < rounds; ++i) {
+        const interval x = i % 4 == 0 ? d.any(60) : d.any(5);
+        check(x, judged<interval>(d.inside(x)));
+    }
+    for (int x = -140; x <= 140; ++x) check(x, judge(x));
+    CHECK(holds(interval::pi(), attest::pi<judge>()));
+    CHECK(width_in_units(interval::pi()) == 1);
+}
+
 TEST_CASE("on points each operation is as narrow as its rounding allows") {
     dice d;
     for (int i = 0; i < rounds; ++i) {
@@ -151,11 +172,19 @@ TEST_CASE("on points each operation is as narrow as its rounding allows") {
         const interval w = d.point(5);
         CHECK(judge(judge::number(width_in_units(attest::exp(w)))) <=
               judge(2) + attest::exp(judged<interval>(w.lower_units())) * ldexp(judge(2000), -64));
+        const interval a = d.below(2) == 0 ? d.point(60) : d.point(5);
+        INFO("a = " << show(a));
+        CHECK(width_in_units(attest::tanh(a)) <= 2);
+        CHECK(width_in_units(attest::erf(a)) <= 2);
+        CHECK(width_in_units(attest::sin(a)) <= 2);
+        CHECK(width_in_units(attest::cos(a)) <= 2);
     }
+    for (const interval& one : {attest::exp(interval(0)), attest::cos(interval(0))}) CHECK(surely(one == 1));
+    for (const interval& zero : {attest::tanh(interval(0)), attest::erf(interval(0)), attest::sin(interval(0)), attest::sqrt(interval(0))})
+        CHECK(surely(zero == 0));
+    CHECK(surely(attest::log(interval(1)) >= 0));
     CHECK(attest::sqrt(interval(49)).is_point());
     CHECK((interval(1) / 8).is_point());
-    CHECK(holds(attest::exp(interval(0)), judge(1)));
-    CHECK(surely(attest::log(interval(1)) >= 0));
 }
 
 TEST_CASE("a part of the operands gives a part of the result") {
@@ -173,6 +202,16 @@ TEST_CASE("a part of the operands gives a part of the result") {
         CHECK(contains(attest::sqrt(p), attest::sqrt(in_p)));
         CHECK(contains(attest::log(p), attest::log(in_p)));
         CHECK(contains(attest::exp(e), attest::exp(in_e)));
+        CHECK(contains(attest::tanh(x), attest::tanh(in_x)));
+        CHECK(contains(attest::erf(x), attest::erf(in_x)));
+        CHECK(contains(attest::sin(x), attest::sin(in_x)));
+        CHECK(contains(attest::cos(x), attest::cos(in_x)));
+        CHECK(contains(attest::tanh(e), attest::tanh(in_e)));
+        CHECK(contains(attest::erf(e), attest::erf(in_e)));
+        CHECK(contains(attest::sin(e), attest::sin(in_e)));
+        CHECK(contains(attest::cos(e), attest::cos(in_e)));
+        CHECK(contains(attest::relu(x), attest::relu(in_x)));
+        CHECK(contains(attest::step(x), attest::step(in_x)));
     }
 }
 
@@ -186,7 +225,12 @@ TEST_CASE("256 bits lie inside 128 bits") {
         CHECK(contains(widened(attest::sqrt(p)), attest::sqrt(widened(p))));
         CHECK(contains(widened(attest::log(p)), attest::log(widened(p))));
         CHECK(contains(widened(attest::exp(e)), attest::exp(widened(e))));
+        CHECK(contains(widened(attest::tanh(e)), attest::tanh(widened(e))));
+        CHECK(contains(widened(attest::erf(e)), attest::erf(widened(e))));
+        CHECK(contains(widened(attest::sin(x)), attest::sin(widened(x))));
+        CHECK(contains(widened(attest::cos(x)), attest::cos(widened(x))));
     }
+    CHECK(contains(widened(interval::pi()), wide_interval::pi()));
 }
 
 TEST_CASE("the laws of the exponential, the logarithm and the root") {
@@ -210,6 +254,102 @@ TEST_CASE("the laws of the exponential, the logarithm and the root") {
     // Where e^x is large, the exponential of the sum lies inside the product with room to spare.
     CHECK(contains(attest::exp(interval(20)) * attest::exp(interval(21)), attest::exp(interval(41))));
     CHECK(contains(attest::exp(interval(7)) * attest::exp(interval::ratio(1, 3)), attest::exp(interval::ratio(22, 3))));
+}
+
+TEST_CASE("the laws of the hyperbolic tangent and the error function") {
+    const auto same = [](const interval& a, const interval& b) {
+        return a.lower_units() == b.lower_units() && a.upper_units() == b.upper_units();
+    };
+    const interval minus_one_to_one = hull(interval(-1), 1), unit = interval::power_of_two(-128);
+    dice d;
+    for (int i = 0; i < rounds; ++i) {
+        const interval x = d.any(5), t = attest::tanh(x), e = attest::erf(x), a = d.point(3);
+        INFO("x = " << show(x) << ", tanh " << show(t) << ", erf " << show(e) << "\na = " << show(a));
+        CHECK(same(attest::tanh(-x), -t)); // odd, to the bit
+        CHECK(same(attest::erf(-x), -e));
+        CHECK(contains(minus_one_to_one, t));
+        CHECK(contains(minus_one_to_one, e));
+        const interval tanh_a = attest::tanh(a);
+        CHECK(meet(attest::tanh(2 * a), 2 * tanh_a / (1 + tanh_a * tanh_a)));
+        CHECK(meet(tanh_a, 1 - 2 / (attest::exp(2 * a) + 1)));
+        // |tanh a| <= |a|, and |erf a| <= 2/√π |a|.
+        const interval m = surely(a < 0) ? -a : a;
+        CHECK(possibly(attest::tanh(m) <= m));
+        CHECK(possibly(attest::erf(m) <= 2 / attest::sqrt(interval::pi()) * m));
+    }
+    // The tails: within a unit of ±1, however far.
+    for (const interval& x : {interval(128), interval(1'000'000), interval::power_of_two(300), interval::power_of_two(382)}) {
+        INFO("x = " << show(x));
+        CHECK(same(attest::tanh(x), hull(1 - unit, 1)));
+        CHECK(same(attest::erf(x), hull(1 - unit, 1)));
+        CHECK(same(attest::tanh(-x), hull(interval(-1), unit - 1)));
+        CHECK(same(attest::erf(hull(-x, x)), minus_one_to_one));
+        CHECK(same(attest::tanh(hull(-x, x)), minus_one_to_one));
+    }
+}
+
+TEST_CASE("the laws of sine and cosine") {
+    dice d;
+    for (int i = 0; i < rounds; ++i) {
+        const interval x = d.any(6), a = d.point(30), b = d.point(30);
+        INFO("x = " << show(x) << "\na = " << show(a) << ", b = " << show(b));
+        CHECK(meet(attest::sin(-x), -attest::sin(x)));
+        CHECK(meet(attest::cos(-x), attest::cos(x)));
+        const interval sine = attest::sin(a), cosine = attest::cos(a), sine_b = attest::sin(b), cosine_b = attest::cos(b);
+        CHECK(contains(sine * sine + cosine * cosine, 1));
+        CHECK(meet(attest::sin(a + b), sine * cosine_b + cosine * sine_b));
+        CHECK(meet(attest::cos(a + b), cosine * cosine_b - sine * sine_b));
+        const interval pi = interval::pi();
+        CHECK(meet(attest::sin(a + pi / 2), cosine));
+        CHECK(meet(attest::cos(a + pi), -cosine));
+        CHECK(meet(attest::sin(a + 2 * pi), sine));
+        CHECK(contains(attest::sin(hull(a, a + 7)), hull(interval(-1), 1))); // wider than a period
+        CHECK(contains(attest::cos(hull(a, a + 7)), hull(interval(-1), 1)));
+    }
+}
+
+TEST_CASE("extremes of sine and cosine inside an interval are met, and those outside are not") {
+    const auto from = [](int p, int q) { return hull(interval::ratio(p, 10), interval::ratio(q, 10)); };
+    const auto is = [](const interval& x, const interval& lower, const interval& upper) {
+        return surely(x.lower() == lower.lower()) && surely(x.upper() == upper.upper());
+    };
+    CHECK(is(attest::sin(from(10, 20)), attest::sin(from(10, 10)), 1)); // π/2 inside
+    CHECK(is(attest::sin(from(16, 20)), attest::sin(from(20, 20)), attest::sin(from(16, 16))));
+    CHECK(is(attest::sin(from(40, 50)), -1, attest::sin(from(40, 40)))); // 3π/2
+    CHECK(is(attest::sin(from(-20, -10)), -1, attest::sin(from(-10, -10))));
+    CHECK(is(attest::sin(from(10, 50)), -1, 1));
+    CHECK(is(attest::sin(from(20, 80)), -1, 1)); // 3π/2 and 5π/2, less than a period
+    CHECK(is(attest::sin(from(-10, 10)), attest::sin(from(-10, -10)), attest::sin(from(10, 10))));
+    CHECK(is(attest::cos(from(-10, 5)), attest::cos(from(-10, -10)), 1)); // 0
+    CHECK(is(attest::cos(from(0, 5)), attest::cos(from(5, 5)), 1));
+    CHECK(is(attest::cos(from(30, 35)), -1, attest::cos(from(35, 35)))); // π
+    CHECK(is(attest::cos(from(-35, -30)), -1, attest::cos(from(-35, -35))));
+    CHECK(is(attest::cos(from(30, 65)), -1, 1)); // π and 2π
+    CHECK(is(attest::cos(from(10, 30)), attest::cos(from(30, 30)), attest::cos(from(10, 10))));
+    for (int k = -8; k <= 8; ++k) {
+        INFO("k = " << k);
+        const interval turns = k * interval::pi() / 2;
+        CHECK(contains(attest::sin(turns), k % 2 == 0 ? 0 : (k % 4 + 4) % 4 == 1 ? 1 : -1));
+        CHECK(contains(attest::cos(turns), k % 2 != 0 ? 0 : k % 4 == 0 ? 1 : -1));
+        CHECK(width_in_units(attest::sin(turns)) <= 12);
+    }
+}
+
+TEST_CASE("relu and its slope of an interval are those of all its points") {
+    const auto is = [](const interval& x, const interval& lower, const interval& upper) {
+        return surely(x.lower() == lower) && surely(x.upper() == upper);
+    };
+    const interval across = hull(interval(-2), 3), below = hull(interval(-3), -2), above = hull(interval(2), 3);
+    CHECK(is(attest::relu(across), 0, 3));
+    CHECK(is(attest::relu(below), 0, 0));
+    CHECK(is(attest::relu(above), 2, 3));
+    CHECK(is(attest::step(across), 0, 1));
+    CHECK(is(attest::step(below), 0, 0));
+    CHECK(is(attest::step(above), 1, 1));
+    CHECK(is(attest::step(interval(0)), 0, 0)); // by convention
+    CHECK(is(attest::step(hull(interval(0), 1)), 0, 1));
+    CHECK(is(attest::step(hull(interval(-1), 0)), 0, 0));
+    CHECK(is(attest::relu(interval(0)), 0, 0));
 }
 
 TEST_CASE("comparisons answer yes, no or unknown") {
@@ -335,6 +475,14 @@ TEST_CASE("what is not defined everywhere on an interval throws") {
     CHECK_NOTHROW(attest::sqrt(hull(interval(0), 1)));
     CHECK_THROWS_AS(attest::log(interval(0)), std::domain_error);
     CHECK_THROWS_AS(attest::log(across), std::domain_error);
+    const interval limit = interval::power_of_two(64), below_limit = limit - interval::power_of_two(-128);
+    for (const interval& x : {limit, -limit, hull(interval(0), limit), hull(-limit, 0), interval::power_of_two(300)}) {
+        INFO("x = " << show(x));
+        CHECK_THROWS_AS(attest::sin(x), std::domain_error);
+        CHECK_THROWS_AS(attest::cos(x), std::domain_error);
+    }
+    CHECK_NOTHROW(attest::sin(below_limit));
+    CHECK_NOTHROW(attest::cos(hull(-below_limit, below_limit)));
     CHECK_THROWS_AS(interval::ratio(1, 0), std::domain_error);
     CHECK_THROWS_AS(interval::power_of_two(-129), std::domain_error);
     CHECK_THROWS_AS(interval::of_units(1, 0), std::invalid_argument);
@@ -413,6 +561,58 @@ TEST_CASE("attention on intervals holds attention in 100 digits") {
     }
 }
 
+TEST_CASE("activations, capped and additive scores and positions on intervals hold those in 100 digits") {
+    struct hidden : attest::axis<2> {};
+    struct d_k : attest::axis<4> {};
+    dice d;
+    const auto fill = [&d](auto& intervals, auto& points) {
+        for (std::size_t e = 0; e < intervals.elements(); ++e) {
+            intervals.data()[e] = d.narrow(2);
+            points.data()[e] = judged<interval>(d.inside(intervals.data()[e]));
+        }
+    };
+    for (int round = 0; round < 50; ++round) {
+        for (const auto form : {attest::gelu_form::erf, attest::gelu_form::tanh, attest::gelu_form::sigmoid}) {
+            const interval x = d.any(3);
+            const judge point = judged<interval>(d.inside(x));
+            INFO("form " << static_cast<int>(form) << ", x = " << show(x) << ", point " << show(point));
+            CHECK(holds(attest::gelu(x, form), attest::gelu(point, form)));
+        }
+        attest::tensor<interval, d_k> q, k;
+        attest::tensor<judge, d_k> q_point, k_point;
+        attest::tensor<interval, hidden, d_k> w1, w2;
+        attest::tensor<judge, hidden, d_k> w1_point, w2_point;
+        attest::tensor<interval, hidden> b;
+        attest::tensor<judge, hidden> b_point;
+        fill(q, q_point);
+        fill(k, k_point);
+        fill(w1, w1_point);
+        fill(w2, w2_point);
+        fill(b, b_point);
+        const auto additive = attest::additive{w1, w2, b}(q, k);
+        CHECK(holds(additive, attest::additive{w1_point, w2_point, b_point}(q_point, k_point)));
+        const auto capped = attest::softcapped{attest::dot_product{}, interval(50)}(q, k);
+        CHECK(holds(capped, attest::softcapped{attest::dot_product{}, judge(50)}(q_point, k_point)));
+        for (const auto pairing : {attest::rope_pairing::interleaved, attest::rope_pairing::half}) {
+            const auto turned = attest::rope<interval>{pairing}.rotate(q, interval(round));
+            const auto turned_point = attest::rope<judge>{pairing}.rotate(q_point, judge(round));
+            for (std::size_t c = 0; c < turned.length(0); ++c) {
+                INFO("component " << c << ": " << show(turned(c)) << ", " << show(turned_point(c)));
+                CHECK(holds(turned(c), turned_point(c)));
+                CHECK(surely(turned(c).width() < interval::power_of_two(-90)));
+            }
+        }
+    }
+    const auto table = attest::sinusoidal<interval>(20, 6);
+    const auto table_point = attest::sinusoidal<judge>(20, 6);
+    for (std::size_t t = 0; t < 20; ++t)
+        for (std::size_t c = 0; c < 6; ++c) {
+            INFO("t = " << t << ", c = " << c << ": " << show(table(t, c)) << ", " << show(table_point(t, c)));
+            CHECK(holds(table(t, c), table_point(t, c)));
+            CHECK(surely(table(t, c).width() < interval::power_of_two(-118)));
+        }
+}
+
 TEST_CASE("the compiler and the running program get the same ends") {
     constexpr interval compiled =
         attest::exp(interval::ratio(-7, 3)) / attest::sqrt(interval(7)) - attest::log(interval(7));
@@ -424,6 +624,30 @@ TEST_CASE("the compiler and the running program get the same ends") {
     CHECK(compiled.lower_units() == ran.lower_units());
     CHECK(compiled.upper_units() == ran.upper_units());
 }
+
+// Within the compilers' own limits of constant expressions. The digits are those of other programs, in tables.
+static_assert(rounds_to(attest::pi<interval>(), "3.1415926535897932384626433832795028842"));
+static_assert(rounds_to(attest::tanh(interval(1)), "0.7615941559557648881194582826047935904"));
+static_assert(rounds_to(attest::erf(interval(1)), "0.8427007929497148693412206350826092593"));
+static_assert(rounds_to(attest::erf(interval(-9)), "-0.9999999999999999999999999999999999996"));
+static_assert(refutes(attest::erf(interval::ratio(1, 2)), "0.520499877813046537682746653891964527"));
+static_assert(rounds_to(attest::erf(interval::ratio(1, 2)), "0.520499877813046537682746653891964529"));
+static_assert(rounds_to(attest::sin(interval(1)), "0.8414709848078965066525023216302989996"));
+static_assert(rounds_to(attest::cos(interval(1)), "0.5403023058681397174009366074429766037"));
+static_assert(rounds_to(attest::cos(interval(1'000'000)), "0.9367521275331447869385325350749187757"));
+static_assert(contains(attest::sin(hull(interval(9), 11)), -1));
+static_assert(contains(attest::cos(hull(interval(9), 12)), hull(interval(-1), 0)));
+static_assert(contains(attest::relu(hull(interval(-1), 2)), 2) && contains(attest::step(hull(interval(-1), 2)), 0));
+static_assert(rounds_to(attest::gelu(interval(1)), "0.841345"));
+static_assert(rounds_to(attest::gelu(interval(1), attest::gelu_form::tanh), "0.841192"));
+static_assert(rounds_to(attest::gelu(interval(1), attest::gelu_form::sigmoid), "0.845796"));
+constexpr auto positions = attest::sinusoidal<interval, attest::axis<3>, attest::axis<4>>();
+static_assert(rounds_to(positions(1, 0), "0.841471") && rounds_to(positions(2, 3), "0.999800"));
+static_assert(surely(positions(0, 0) == 0) && surely(positions(0, 1) == 1));
+constexpr attest::tensor<interval, attest::axis<4>> row{interval(1), interval(0), interval(0), interval(2)};
+constexpr auto rotated_row = attest::rope<interval>{}.rotate(row, interval(1));
+static_assert(rounds_to(rotated_row(1), "0.841471") && rounds_to(rotated_row(3), "1.999900"));
+static_assert(rounds_to(attest::softcapped{attest::dot_product{}, interval(2)}(row, row), "1.973229"));
 
 // No floating-point number gets in or out by itself, and no answer passes for a bool.
 static_assert(attest::scalar<interval>);

@@ -198,3 +198,35 @@ TEST_CASE("a tensor of bool holds bools, not bits", "[shape]") {
     CHECK(flags(1, 2));
     CHECK_FALSE(flags(2, 1));
 }
+
+namespace {
+
+// A class whose default is not all bits 0.
+struct begins_at_one {
+    int value = 1;
+    constexpr begins_at_one() = default;
+    constexpr explicit begins_at_one(int x) : value{x} {}
+};
+struct six : attest::axis<6> {};
+struct three : attest::axis<3> {};
+
+constexpr auto with_two_rows_set() {
+    attest::tensor<begins_at_one, six, three> t;
+    for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t c = 0; c < 3; ++c) t(i + 1, c) = begins_at_one(5);
+    return t;
+}
+template <class X> constexpr int sum_of(const X& x) {
+    int sum = 0;
+    for (std::size_t i = 0; i < x.elements(); ++i) sum += x.data()[i].value;
+    return sum;
+}
+
+} // namespace
+
+// GCC 12 forgot the last of them once the function had been used in a constant expression.
+TEST_CASE("elements begin as their class does, to the last, in constant expressions and beside them", "[tensor]") {
+    constexpr int at_compile_time = sum_of(with_two_rows_set());
+    STATIC_REQUIRE(at_compile_time == 12 * 1 + 6 * 5);
+    CHECK(sum_of(with_two_rows_set()) == 12 * 1 + 6 * 5);
+}

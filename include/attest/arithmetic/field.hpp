@@ -64,14 +64,14 @@ public:
     }
 
     /// Whether every root on the way exists.
-    [[nodiscard]] constexpr bool defined() const noexcept { return defined_; }
+    [[nodiscard]] constexpr bool defined() const noexcept { return !undefined_; }
     /// Whether the value has not been through `exp`.
-    [[nodiscard]] constexpr bool has_exponent() const noexcept { return has_exponent_; }
+    [[nodiscard]] constexpr bool has_exponent() const noexcept { return !lost_exponent_; }
 
     friend constexpr field operator+(const field& a, const field& b) {
         field c = of_both(a, b);
         c.residue_ = modular::sum(a.residue_, b.residue_, p);
-        c.exponent_ = c.has_exponent_ ? modular::sum(a.exponent_, b.exponent_, q) : 0;
+        c.exponent_ = !c.lost_exponent_ ? modular::sum(a.exponent_, b.exponent_, q) : 0;
         if (a.angle_ == angle::lost || b.angle_ == angle::lost) return c;
         if (a.angle_ == angle::of_integer && b.angle_ == angle::of_integer) {
             c.set_turns(angle::of_integer, modular::sum(a.turn_p_, b.turn_p_, p + 1), modular::sum(a.turn_q_, b.turn_q_, q + 1));
@@ -92,7 +92,7 @@ public:
     friend constexpr field operator*(const field& a, const field& b) {
         field c = of_both(a, b);
         c.residue_ = modular::product(a.residue_, b.residue_, p);
-        c.exponent_ = c.has_exponent_ ? modular::product(a.exponent_, b.exponent_, q) : 0;
+        c.exponent_ = !c.lost_exponent_ ? modular::product(a.exponent_, b.exponent_, q) : 0;
         if (a.has_log_ && b.has_log_) c.set_log(modular::sum(a.log_p_, b.log_p_, p), modular::sum(a.log_q_, b.log_q_, q));
         const bool one_is_integer = a.angle_ == angle::of_integer || b.angle_ == angle::of_integer;
         if (one_is_integer && a.angle_ != angle::lost && b.angle_ != angle::lost)
@@ -104,15 +104,15 @@ public:
 
     /// Equal in every part that both have. Throws no_such_part where a root did not exist: such points are to be drawn again.
     friend constexpr bool operator==(const field& a, const field& b) {
-        if (!a.defined_ || !b.defined_) throw no_such_part("a root on the way to this value does not exist: draw other points");
-        return a.residue_ == b.residue_ && (!a.has_exponent_ || !b.has_exponent_ || a.exponent_ == b.exponent_);
+        if (a.undefined_ || b.undefined_) throw no_such_part("a root on the way to this value does not exist: draw other points");
+        return a.residue_ == b.residue_ && (a.lost_exponent_ || b.lost_exponent_ || a.exponent_ == b.exponent_);
     }
 
     friend constexpr field attest_exp(const field& x) {
-        if (!x.has_exponent_) throw no_such_part("the exponential of a value that has been through an exponential already");
+        if (x.lost_exponent_) throw no_such_part("the exponential of a value that has been through an exponential already");
         field y;
-        y.defined_ = x.defined_;
-        y.has_exponent_ = false;
+        y.undefined_ = x.undefined_;
+        y.lost_exponent_ = true;
         y.residue_ = modular::power(4, x.exponent_, p);
         y.set_log(x.residue_, x.exponent_);
         y.set_turns(angle::known, opaque(1, y.residue_, p + 1), opaque(2, y.residue_, q + 1)); // as an angle: free, but the same for the same number
@@ -121,7 +121,7 @@ public:
     friend constexpr field attest_log(const field& x) {
         if (!x.has_log_) throw no_such_part("the logarithm of a value that is not known as an exponential: give it as exp(...)");
         field y;
-        y.defined_ = x.defined_;
+        y.undefined_ = x.undefined_;
         y.residue_ = x.log_p_;
         y.exponent_ = x.log_q_;
         y.angle_ = angle::lost;
@@ -132,8 +132,8 @@ public:
         field y = of_both(x, x);
         const modular::root in_p = modular::square_root(x.residue_, p), in_q = modular::square_root(x.exponent_, q);
         y.residue_ = in_p.value;
-        y.exponent_ = x.has_exponent_ ? in_q.value : 0;
-        y.defined_ = x.defined_ && in_p.exists && (!x.has_exponent_ || in_q.exists);
+        y.exponent_ = !x.lost_exponent_ ? in_q.value : 0;
+        y.undefined_ = x.undefined_ || !in_p.exists || (!x.lost_exponent_ && !in_q.exists);
         return y;
     }
     friend constexpr field attest_tanh(const field& x) { return x.through(3); }
@@ -152,7 +152,7 @@ public:
     friend constexpr field attest_shift_point(const field& a, const field& b) {
         field c = of_both(a, b);
         c.residue_ = modular::scrambled(a.residue_, b.residue_, p);
-        c.exponent_ = c.has_exponent_ ? modular::scrambled(a.exponent_, b.exponent_, q) : 0;
+        c.exponent_ = !c.lost_exponent_ ? modular::scrambled(a.exponent_, b.exponent_, q) : 0;
         return c;
     }
 
@@ -166,8 +166,8 @@ private:
     // 0, to be filled in: defined and with an exponent if both operands are and have.
     static constexpr field of_both(const field& a, const field& b) {
         field c;
-        c.defined_ = a.defined_ && b.defined_;
-        c.has_exponent_ = a.has_exponent_ && b.has_exponent_;
+        c.undefined_ = a.undefined_ || b.undefined_;
+        c.lost_exponent_ = a.lost_exponent_ || b.lost_exponent_;
         c.angle_ = angle::lost;
         return c;
     }
@@ -179,16 +179,16 @@ private:
     [[nodiscard]] constexpr field through(residue tag) const {
         field y = of_both(*this, *this);
         y.residue_ = opaque(tag, residue_, p);
-        y.exponent_ = has_exponent_ ? opaque(tag + 1, exponent_, q) : 0;
+        y.exponent_ = !lost_exponent_ ? opaque(tag + 1, exponent_, q) : 0;
         return y;
     }
 
     [[nodiscard]] constexpr field reciprocal() const {
         field y = of_both(*this, *this);
-        if (!defined_) return y;
-        if (residue_ == 0 || (has_exponent_ && exponent_ == 0)) throw no_such_part("division by 0");
+        if (undefined_) return y;
+        if (residue_ == 0 || (!lost_exponent_ && exponent_ == 0)) throw no_such_part("division by 0");
         y.residue_ = modular::inverse(residue_, p);
-        y.exponent_ = has_exponent_ ? modular::inverse(exponent_, q) : 0;
+        y.exponent_ = !lost_exponent_ ? modular::inverse(exponent_, q) : 0;
         if (has_log_) { // 1/exp(x) = exp(-x)
             y.set_log(modular::negative(log_p_, p), modular::negative(log_q_, q));
             y.set_turns(angle::known, opaque(1, y.residue_, p + 1), opaque(2, y.residue_, q + 1));
@@ -215,7 +215,7 @@ private:
     }
     [[nodiscard]] constexpr field coordinate(residue in_p, residue in_q) const {
         field y = of_both(*this, *this);
-        y.has_exponent_ = true;
+        y.lost_exponent_ = false;
         y.residue_ = in_p;
         y.exponent_ = in_q;
         return y;
@@ -229,8 +229,9 @@ private:
     residue exponent_ = 0;
     residue log_p_ = 0, log_q_ = 0;
     residue turn_p_ = 0, turn_q_ = 0;
-    bool defined_ = true;
-    bool has_exponent_ = true;
+    // All bits of 0 are zero: GCC 12 forgets other defaults in the last elements of some arrays of a constant expression.
+    bool undefined_ = false;
+    bool lost_exponent_ = false;
     bool has_log_ = false;
     angle angle_ = angle::of_integer;
 };

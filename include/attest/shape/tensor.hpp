@@ -15,11 +15,21 @@ namespace detail {
 
 inline constexpr std::size_t inline_bytes = 16384;
 
+// Does nothing, and not in constant expressions.
+inline void at_run_time() noexcept {}
+
 // A fixed number of elements, inside the object.
 template <class T, std::size_t N> class inline_elements {
 public:
-    constexpr inline_elements() = default;
-    constexpr explicit inline_elements(std::size_t) {}
+    constexpr inline_elements() {
+        // GCC 12 forgets the last of the initial values below, if they are not all bits 0, once a constant expression has changed one of them; so they are
+        // said again, and not in advance.
+        if constexpr (!std::is_arithmetic_v<T>) {
+            if (!std::is_constant_evaluated()) at_run_time();
+            for (T& value : values_) value = T();
+        }
+    }
+    constexpr explicit inline_elements(std::size_t) : inline_elements() {}
     [[nodiscard]] constexpr T* data() noexcept { return values_; }
     [[nodiscard]] constexpr const T* data() const noexcept { return values_; }
 
