@@ -17,7 +17,24 @@ enum class outcome {
     refuted,      ///< by the compiler: what is printed is false, and what is meant is proved
     identity,     ///< identity (probabilistic): both sides agree at random points of a finite field; see `seeds` and `degree`
     tested,       ///< at run time, or by a program that must not compile, on what `tests` says
-    not_checkable ///< an opinion, a citation, history: `method` says which
+    not_checkable ///< an opinion, a citation, history: `by` says which
+};
+
+/// By what means.
+enum class means {
+    types,        ///< shapes and what may not compile
+    exact,        ///< whole numbers, fractions, numbers a + b√2; a counterexample, or enough points to determine a polynomial
+    polynomials,  ///< formulas evaluated in symbols
+    enclosures,   ///< intervals whose ends are whole numbers of 2^−128
+    enumeration,  ///< every outcome of a discrete distribution
+    moments,      ///< expectations as symbols, independence as a hypothesis
+    field,        ///< random points of a finite field
+    doubles,      ///< the bits of double, in constant expressions
+    text,         ///< what is printed, as text
+    opinion,      ///< nothing that a program could check: an opinion or an interpretation,
+    empirical,    ///< an observation about trained models,
+    citation,     ///< what others wrote,
+    history       ///< or what came first
 };
 
 /// An entry of the ledger.
@@ -26,7 +43,8 @@ struct claim {
     std::string_view statement;       ///< what the lecture says, in our words
     wording text;                     ///< whether that is so
     outcome status;                   ///< how this was settled
-    std::string_view method;          ///< by what means: on which shapes, in which arithmetic
+    means by;                         ///< by what means, above all
+    std::string_view details;         ///< on which shapes, in which arithmetic, at which points
     std::string_view correction = {}; ///< what is true instead, of a statement that is imprecise or wrong
     std::string_view value = {};      ///< the value or enclosure. The proof reads its numbers from here: one digit changed, and it does not compile
     std::string_view tests = {};      ///< entries of ctest that settle it too or alone, separated by spaces: "compile_fail/query_key_dimension"

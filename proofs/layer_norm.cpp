@@ -344,7 +344,7 @@ template <auto Sides> constexpr bool in_each_way = identity(1, [](draw& at) {
     agreement all = agreement::equal;
     for (int which = 0; which < 4; ++which)
         all = all & Sides(at, {at.number(), which % 2 == 0 ? in_variance : beside_std, which / 2 == 0 ? biased : unbiased});
-    return all;
+    return all == agreement::undefined ? agreement::different : all; // the rows are such that their roots exist
 });
 constexpr tensor<field, d> row_with_root(draw& at, const layer_norm_options<field>& how) {
     for (;;)

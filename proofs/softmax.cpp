@@ -339,6 +339,9 @@ static_assert(of_doubles(1000, 1001, 998) == of_doubles(0, 1, -2) &&
 constexpr auto with_sink_in_double = [](double sink, double s_0, double s_1, double s_2) {
     return softmax(tensor<double, keys>{s_0, s_1, s_2}, attest::detail::every_index{}, empty_row::zero, &sink);
 };
+static_assert(of_doubles(0, 0, 1001) == tensor<double, keys>{0, 0, 1} &&
+              of_doubles(1001, 0, 0) == tensor<double, keys>{1, 0, 0});
+static_assert(with_sink_in_double(1003, 2, 1, 0) == tensor<double, keys>{});
 static_assert(with_sink_in_double(1003, 1000, 1001, 998) == with_sink_in_double(3, 0, 1, -2));
 static_assert(with_sink_in_double(1000, 998, 1001, 1002) == with_sink_in_double(0, -2, 1, 2));
 constexpr auto log_sum_in_double = [](double sink, double s_0, double s_1) {
@@ -373,6 +376,8 @@ constexpr tensor<double, keys> in_double{1, 2, 3};
 constexpr auto nothing = softmax(in_double, picked{0}), undefined = softmax(in_double, picked{0}, empty_row::nan);
 static_assert(nothing == tensor<double, keys>{} && undefined(0) != undefined(0) && undefined(1) != undefined(1) &&
               undefined(2) != undefined(2));
+// A hidden entry does not shift: here it would overflow.
+static_assert(softmax(tensor<double, keys>{0, 1001, 0}, picked{0b110}) == tensor<double, keys>{0, 1, 0});
 // Lengths known at run time.
 static_assert(identity(1, [](draw& x) {
     const auto z = x.matrix<queries, keys>();

@@ -35,13 +35,30 @@ std::string_view word(proofs::outcome status) {
     using enum proofs::outcome;
     return status == proved ? "proved" : status == refuted ? "refuted" : status == identity ? "identity (probabilistic)" : status == tested ? "tested" : "not checkable";
 }
+std::string_view word(proofs::means by) {
+    using enum proofs::means;
+    switch (by) {
+    case types: return "types";
+    case exact: return "exact numbers";
+    case polynomials: return "polynomials";
+    case enclosures: return "enclosures";
+    case enumeration: return "enumeration";
+    case moments: return "moments";
+    case field: return "finite field";
+    case doubles: return "bits of double";
+    case text: return "text";
+    case opinion: return "opinion";
+    case empirical: return "empirical";
+    case citation: return "citation";
+    case history: return "history";
+    }
+    return "";
+}
 
 std::string source_of(const claim& c) {
     const auto* at = std::ranges::find(places, c.id, &place::id);
     return at == std::end(places) ? "" : fmt::format("{}:{}", at->file, at->line);
 }
-
-std::string_view means_of(const claim& c) { return c.method.substr(0, c.method.find(':')); }
 
 std::string error_of(const claim& c) {
     if (c.seeds == 0) return "";

@@ -16,12 +16,10 @@ using proofs::claim;
 
 [[nodiscard]] std::string_view word(proofs::wording text);
 [[nodiscard]] std::string_view word(proofs::outcome status);
+[[nodiscard]] std::string_view word(proofs::means by);
 
 /// proofs/attention.cpp:57; of a claim without proof, its entry in the ledger.
 [[nodiscard]] std::string source_of(const claim& c);
-
-/// What kind of means: the part of `method` before its first colon.
-[[nodiscard]] std::string_view means_of(const claim& c);
 
 /// Of an identity: how sure it is. Otherwise empty.
 [[nodiscard]] std::string error_of(const claim& c);

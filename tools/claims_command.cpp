@@ -44,8 +44,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 
 nlohmann::ordered_json json_of(const claim& c) {
     nlohmann::ordered_json j{{"id", c.id},       {"statement", c.statement}, {"text", word(c.text)},       {"status", word(c.status)},
-                             {"method", c.method}, {"value", nullptr},         {"source", source_of(c)},     {"correction", nullptr},
-                             {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
+                             {"method", word(c.by)}, {"value", nullptr},         {"source", source_of(c)},     {"details", c.details},
+                             {"correction", nullptr}, {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
     if (!c.value.empty()) j["value"] = c.value;
     if (!c.correction.empty()) j["correction"] = c.correction;
     if (c.seeds != 0) j["error"] = error_of(c);
@@ -74,7 +74,7 @@ std::string table() {
         text += "      " + wrapped(c->statement, 6) + "\n";
         if (!c->correction.empty()) text += "      instead: " + wrapped(c->correction, 15) + "\n";
         if (!c->value.empty()) text += "      value: " + wrapped(c->value, 13) + "\n";
-        ++by_text[word(c->text)], ++by_status[word(c->status)], ++by_means[means_of(*c)];
+        ++by_text[word(c->text)], ++by_status[word(c->status)], ++by_means[word(c->by)];
     }
     text += fmt::format("\n{} claims of the three lectures; {}\n", claims_in_order().size(), proofs_sentence());
     put_totals(text, "text", by_text);
@@ -101,7 +101,7 @@ std::string explained(const claim& c) {
     line("says", c.statement);
     line("instead", c.correction);
     line("value", c.value);
-    line("settled by", c.method);
+    line(c.status == proofs::outcome::not_checkable ? "because" : "settled by", fmt::format("{}: {}", word(c.by), c.details));
     line("error", error_of(c));
     line("tests", c.tests);
     const bool has_proof = source_of(c).find(".cpp:") != std::string::npos;

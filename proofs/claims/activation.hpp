@@ -12,18 +12,21 @@ inline constexpr claim activation_claims[] = {
      .statement = "The activation of the FFN is typically ReLU or GELU.",
      .text = wording::correct,
      .status = outcome::not_checkable,
-     .method = "a statement of what models use: ReLU in the original Transformer, GELU in BERT and GPT-2"},
+     .by = means::citation,
+     .details = "a statement of what models use: ReLU in the original Transformer, GELU in BERT and GPT-2"},
     {.id = "A104",
      .statement = "ReLU gives its input if that is positive, else 0.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "all integers from -500 to 500; enclosures of all numbers from 0 to 1000 and from -1000 to 0; at 0 there is no "
+     .by = means::exact,
+     .details = "all integers from -500 to 500; enclosures of all numbers from 0 to 1000 and from -1000 to 0; at 0 there is no "
                "slope: the difference quotients of both sides differ"},
     {.id = "A105",
      .statement = "GELU: a heading, under which the slides have no definition.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures: three functions go by that name, and differ at 1. Finite field: the second derivative is (2 - x²) "
+     .by = means::enclosures,
+     .details = "enclosures: three functions go by that name, and differ at 1. Finite field: the second derivative is (2 - x²) "
                "e^(-x²/2)/√(2π), so the slope grows between -√2 and √2 alone (an assumption, for its exponential); enclosures "
                "of slopes on both sides of each extremum. That the two distances are extrema is proved; that no other is "
                "greater is tested.",

@@ -12,21 +12,24 @@ inline constexpr claim learned_score_claims[] = {
      .statement = "The bilinear (general) score is e = sᵀ W h.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "polynomials in all components and weights, d_s = 2, d_h = 3; W is d_s × d_h, and the unit matrix gives the "
+     .by = means::polynomials,
+     .details = "polynomials in all components and weights, d_s = 2, d_h = 3; W is d_s × d_h, and the unit matrix gives the "
                "dot product",
      .tests = "compile_fail/bilinear_rows compile_fail/bilinear_columns"},
     {.id = "B004",
      .statement = "The learnable W lets the model weight dimensions differently.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "polynomials in all components and weights, d = 2: W = (0 1; 1 0) is no choice of weights",
+     .by = means::polynomials,
+     .details = "polynomials in all components and weights, d = 2: W = (0 1; 1 0) is no choice of weights",
      .correction = "That is what a diagonal W does: Σ_c w_c s_c h_c. Any other W also multiplies different dimensions of s "
                    "and h, and lets them differ in number."},
     {.id = "B005",
      .statement = "The additive score is e = bᵀ tanh(W_1 h + W_2 s).",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "identity (probabilistic) at 4 points of the finite field, with any function in the place of tanh: d_s = 2, "
+     .by = means::field,
+     .details = "identity (probabilistic) at 4 points of the finite field, with any function in the place of tanh: d_s = 2, "
                "d_h = 3, 4 hidden components; enclosures: |e| ≤ |b_1| + ... + |b_4| for large s and h",
      .tests = "compile_fail/additive_input compile_fail/additive_hidden_dimension",
      .seeds = 4},
@@ -34,7 +37,8 @@ inline constexpr claim learned_score_claims[] = {
      .statement = "It projects query and key into a shared space, and then scores with a learned vector b.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "types: W_1 h and W_2 s have one axis, which is b's, though s and h have different ones (a tanh stands between "
+     .by = means::types,
+     .details = "types: W_1 h and W_2 s have one axis, which is b's, though s and h have different ones (a tanh stands between "
                "the projections and b)",
      .tests = "compile_fail/additive_hidden_dimension"},
 };

@@ -12,7 +12,8 @@ inline constexpr claim mask_claims[] = {
      .statement = "For autoregressive decoding position i must not see positions j > i.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method =
+     .by = means::field,
+     .details =
          "full enumeration of 8 x 8 positions; double, 4 tokens: rows keep their bits when all later tokens are NaN",
      .tests = "formula/mask formula/attention"},
     {.id = "B040",
@@ -20,7 +21,8 @@ inline constexpr claim mask_claims[] = {
          "Causal masking keeps the score e_ij = q_i.k_j/sqrt(d_k) for j <= i and sets it to -infinity for j > i.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: scores, and weights as quotients of sums over j <= "
+     .by = means::field,
+     .details = "finite field, n = 4, d_k = 3, d_v = 2, scale free: scores, and weights as quotients of sums over j <= "
                "i; double: adding -infinity for j > i is the same, bit for bit",
      .tests = "formula/mask formula/cache",
      .seeds = 4},
@@ -28,7 +30,8 @@ inline constexpr claim mask_claims[] = {
      .statement = "After softmax the weights of future positions are 0: alpha_ij = 0 for j > i.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "double, 4 tokens: the bits are those of +0, whether the keys are masked or their scores are -infinity; "
+     .by = means::doubles,
+     .details = "double, 4 tokens: the bits are those of +0, whether the keys are masked or their scores are -infinity; "
                "exact rationals: 0. (A row needs a visible key, which the "
                "causal mask gives it: softmax of a row of -infinity alone is NaN.)",
      .tests = "formula/mask formula/softmax"},
@@ -36,7 +39,8 @@ inline constexpr claim mask_claims[] = {
      .statement = "The mask lets all positions be trained in parallel while the model stays autoregressive.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: the rows of one pass over the sequence are those of "
+     .by = means::field,
+     .details = "finite field, n = 4, d_k = 3, d_v = 2, scale free: the rows of one pass over the sequence are those of "
                "the passes over its prefixes, whatever follows",
      .tests = "formula/attention formula/cache",
      .seeds = 4},
@@ -45,14 +49,16 @@ inline constexpr claim mask_claims[] = {
          "Future scores are set to -infinity before softmax; since e^{-infinity} = 0, their weights become exactly 0.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "double: e^{-infinity} has the bits of +0, and so have the weights; enclosures for the limit: e^-x "
+     .by = means::doubles,
+     .details = "double: e^{-infinity} has the bits of +0, and so have the weights; enclosures for the limit: e^-x "
                "falls below 2^-80 at x = 56",
      .tests = "formula/mask"},
     {.id = "E076",
      .statement = "The weights that survive a mask renormalise.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method =
+     .by = means::exact,
+     .details =
          "finite field, n = 4: masked weight = weight / sum over j <= i of weights; exact rationals for one matrix",
      .seeds = 4},
     {.id = "E077",
@@ -60,12 +66,14 @@ inline constexpr claim mask_claims[] = {
                   "alpha_12 = 0, z_1 = (1.00000, 0.00000).",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "exact numbers a + b sqrt(2); enclosure of the score"},
+     .by = means::exact,
+     .details = "exact numbers a + b sqrt(2); enclosure of the score"},
     {.id = "E078",
      .statement = "Under the mask token 1 reads only itself.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, n = 4, d_k = 3, d_v = 2, scale free: z_1 = v_1; double: it keeps its bits when all other "
+     .by = means::field,
+     .details = "finite field, n = 4, d_k = 3, d_v = 2, scale free: z_1 = v_1; double: it keeps its bits when all other "
                "tokens are NaN",
      .tests = "formula/attention",
      .seeds = 4},

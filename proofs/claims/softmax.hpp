@@ -12,7 +12,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax normalises the scores of a query to its weights: a_ij = e^{S_ij} / sum_{k=1}^n e^{S_ik}.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method =
+     .by = means::field,
+     .details =
          "finite field, 2 x 3 scores: the code, which shifts by a number of its own, against the printed quotient",
      .tests = "formula/softmax",
      .seeds = 4},
@@ -20,13 +21,15 @@ inline constexpr claim softmax_claims[] = {
      .statement = "a_ij says how important the j-th key is to the i-th query, relative to the other keys.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3 scores: a_ij / a_il = e^{S_ij - S_il} for all i, j, l",
+     .by = means::field,
+     .details = "finite field, 2 x 3 scores: a_ij / a_il = e^{S_ij - S_il} for all i, j, l",
      .seeds = 4},
     {.id = "A043",
      .statement = "Without scaling, scores of large magnitude push softmax into nearly one-hot distributions.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "exact rationals for the counterexample softmax(1000, 1000) = (1/2, 1/2); identity (probabilistic) in "
+     .by = means::exact,
+     .details = "exact rationals for the counterexample softmax(1000, 1000) = (1/2, 1/2); identity (probabilistic) in "
                "the finite field: a shift of all scores "
                "changes nothing, and two scores that are g apart have the greater weight 1/(1 + e^-g); enclosures of "
                "the value",
@@ -40,7 +43,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "In nearly one-hot distributions the gradients with respect to the inputs vanish almost everywhere.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures of the gradient for scores that are 8 apart; identity (probabilistic) in the finite field: "
+     .by = means::enclosures,
+     .details = "enclosures of the gradient for scores that are 8 apart; identity (probabilistic) in the finite field: "
                "J_jl = -a_j a_l and J_jj = sum_{l != j} a_j a_l, "
                "n = 4, and for two scores that are g apart 1/(2 + e^g + e^-g)",
      .correction = "They become small, and are 0 nowhere: every entry of the Jacobian is, up to its sign, a sum of "
@@ -55,7 +59,8 @@ inline constexpr claim softmax_claims[] = {
          "What large scores do to the gradients of softmax is the problem of exploding or vanishing gradients.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "whole numbers on a grid that decides equations of polynomials, n = 2, 3, 4 (the argument is for every "
+     .by = means::exact,
+     .details = "whole numbers on a grid that decides equations of polynomials, n = 2, 3, 4 (the argument is for every "
                "n): |x|^2/2 - x.Jx is a sum of squares with coefficients that are not negative, and so is x.Jx; "
                "exact rationals where the bound is attained",
      .correction = "Vanishing alone. The Jacobian J = diag(a) - a a^T never makes a gradient longer than half of what "
@@ -67,21 +72,24 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax takes the scores z_1, ..., z_K to e^{z_i} / sum_{j=1}^K e^{z_j}.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, K = 5: the code, which shifts by a number of its own, against the printed quotient",
+     .by = means::field,
+     .details = "finite field, K = 5: the code, which shifts by a number of its own, against the printed quotient",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A047",
      .statement = "Softmax of (1.3, 5.1, 2.2, 0.7, 1.1) is (0.02, 0.90, 0.05, 0.01, 0.02).",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures",
+     .by = means::enclosures,
+     .details = "enclosures",
      .value = "0.0201905 0.9025377 0.0496605 0.0110808 0.0165306",
      .tests = "formula/softmax"},
     {.id = "A050",
      .statement = "For a word to distribute its attention, the scores of each row must sum to 1.0.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite "
+     .by = means::exact,
+     .details = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite "
                "field for all 2 x 3 scores",
      .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to anything. "
                    "In floating point the sum is 1 up to rounding.",
@@ -91,7 +99,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "The rows become distributions by softmax(Q K^T / sqrt(d_k)).",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field, 2 x 3: over the rows, over the columns and over all elements it is three functions; "
+     .by = means::field,
+     .details = "finite field, 2 x 3: over the rows, over the columns and over all elements it is three functions; "
                "identity (probabilistic): "
                "the code's is that of each row by itself",
      .correction = "Softmax is defined for a vector; of a matrix it must be said which vectors are meant. Here each "
@@ -102,14 +111,16 @@ inline constexpr claim softmax_claims[] = {
      .statement = "The weights of each row sum to 1.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3 scores; and an enclosure of a sum of five",
+     .by = means::field,
+     .details = "finite field, 2 x 3 scores; and an enclosure of a sum of five",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A055",
      .statement = "alpha_12 is the percentage of its attention that word 1 pays to word 2.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "finite field: a row of weights does not add to 100, and 100 times its weights do (identity, "
+     .by = means::field,
+     .details = "finite field: a row of weights does not add to 100, and 100 times its weights do (identity, "
                "probabilistic); enclosures: between 0 and 1",
      .correction = "It is the fraction, a number between 0 and 1; the percentage is 100 times as much.",
      .seeds = 4},
@@ -118,7 +129,8 @@ inline constexpr claim softmax_claims[] = {
                   "the gradients are healthier.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures, for two keys and d_k = 64: scaled scores that saturate all the same, a tie where scaling "
+     .by = means::enclosures,
+     .details = "enclosures, for two keys and d_k = 64: scaled scores that saturate all the same, a tie where scaling "
                "makes the gradient smaller, and a typical pair where "
                "it makes it greater; identity (probabilistic): the gradient is 1/(2 + e^g + e^-g) for scores that are "
                "g apart",
@@ -134,14 +146,16 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax is applied row by row, across the keys.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3: each row is the softmax of that row of scores and adds to 1; columns do not",
+     .by = means::field,
+     .details = "finite field, 2 x 3: each row is the softmax of that row of scores and adds to 1; columns do not",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "E005",
      .statement = "Softmax of a row makes weights that sum to 1: a probability distribution over the tokens.",
      .text = wording::correct,
      .status = outcome::identity,
-     .method = "finite field, 2 x 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the "
+     .by = means::field,
+     .details = "finite field, 2 x 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the "
                "enclosure of their sum",
      .tests = "formula/softmax",
      .seeds = 4},
@@ -149,47 +163,55 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Softmax is not applied over the feature dimension.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "types: the weights have an axis of queries and one of keys; finite field: softmax over the features of "
+     .by = means::types,
+     .details = "types: the weights have an axis of queries and one of keys; finite field: softmax over the features of "
                "keys or outputs is another function (disproof of equality)"},
     {.id = "E056",
      .statement = "For three tokens the scores Q K^T are 3 x 3, and softmax row by row keeps that shape.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "types"},
+     .by = means::types,
+     .details = "types"},
     {.id = "E058",
      .statement = "For scores 8 and 0, alpha_1 = e^8/(e^8 + e^0) = 2980.958/2981.958 = 0.99966.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures",
+     .by = means::enclosures,
+     .details = "enclosures",
      .value = "0.999664650"},
     {.id = "E059",
      .statement = "For scores 8 and 0, alpha_2 = 0.00034: the weights are nearly one-hot.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures",
+     .by = means::enclosures,
+     .details = "enclosures",
      .value = "0.000335350"},
     {.id = "E060",
      .statement = "Scaled, the scores 8 and 0 become 8/8 = 1 and 0.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "exact rationals, d_k = 64"},
+     .by = means::exact,
+     .details = "exact rationals, d_k = 64"},
     {.id = "E061",
      .statement = "For scores 1 and 0, alpha_1 = e^1/(e^1 + 1) = 2.71828/3.71828 = 0.73106 and alpha_2 = 0.26894.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures",
+     .by = means::enclosures,
+     .details = "enclosures",
      .value = "0.731058579 0.268941421"},
     {.id = "E062",
      .statement = "The weights 0.73106 and 0.26894 are a healthy blend.",
      .text = wording::not_checkable,
      .status = outcome::not_checkable,
-     .method = "opinion: what blend is healthy is not defined. Their gradient is in E065"},
+     .by = means::opinion,
+     .details = "opinion: what blend is healthy is not defined. Their gradient is in E065"},
     {.id = "E063",
      .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and so is the derivative of the output by "
                   "the second score s_2.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures with dual numbers, v_1 = 0, v_2 = 1; identity (probabilistic) in the finite field: d out/d "
+     .by = means::enclosures,
+     .details = "enclosures with dual numbers, v_1 = 0, v_2 = 1; identity (probabilistic) in the finite field: d out/d "
                "s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
      .correction = "The derivative is alpha_1 alpha_2 (v_2 - v_1), and the one by s_1 is its negative: as small, "
                    "though alpha_1 is nearly 1. That one weight is near 1 makes "
@@ -202,7 +224,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Unscaled, the gradients to the second token vanish.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .method = "enclosures with dual numbers: positive; identity (probabilistic) in the finite field: d out/d v_2 = "
+     .by = means::enclosures,
+     .details = "enclosures with dual numbers: positive; identity (probabilistic) in the finite field: d out/d v_2 = "
                "alpha_2, d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1)",
      .correction = "They are small and not 0: 0.000335238 times (v_2 - v_1) by its score, 0.000335350 by its value.",
      .value = "0.000335238 0.000335350",
@@ -212,7 +235,8 @@ inline constexpr claim softmax_claims[] = {
      .statement = "Scaling by sqrt(d_k) keeps both weights sizeable, so that learning signal flows to both tokens.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "enclosures with dual numbers, for this example: both weights exceed 1/4, and both derivatives exceed "
+     .by = means::enclosures,
+     .details = "enclosures with dual numbers, for this example: both weights exceed 1/4, and both derivatives exceed "
                "3/4 of their greatest possible magnitude",
      .value = "0.73106 0.26894 0.196612",
      .tests = "gradient/softmax"},

@@ -12,7 +12,8 @@ inline constexpr claim text_claims[] = {
      .statement = "\"$ _i$\" is the i-th query vector, and k_j the j-th key vector.",
      .text = wording::wrong,
      .status = outcome::refuted,
-     .method = "what is printed: the index stands behind no letter; polynomials, 3 queries and 4 keys: entry (i, j) of the "
+     .by = means::text,
+     .details = "what is printed: the index stands behind no letter; polynomials, 3 queries and 4 keys: entry (i, j) of the "
                "scores is made of row i of Q and row j of K",
      .correction = "q_i is the i-th query vector: the letter is lost."},
     {.id = "A071",
@@ -20,7 +21,8 @@ inline constexpr claim text_claims[] = {
                   "on transformers\".",
      .text = wording::wrong,
      .status = outcome::refuted,
-     .method = "the headings of the lecture that follow, and the titles of the three documents: the references lead nowhere. "
+     .by = means::text,
+     .details = "the headings of the lecture that follow, and the titles of the three documents: the references lead nowhere. "
                "Corrected: polynomials, 2 heads",
      .correction = "Nothing below shows it. What is true is in A020: the products head_h W_O^h may be added in any order, "
                    "where W_O^h are the rows of W_O that belong to head h."},
@@ -28,42 +30,49 @@ inline constexpr claim text_claims[] = {
      .statement = "Vaswani A et al. (2017) Attention Is All You Need. arXiv 1706.03762.",
      .text = wording::correct,
      .status = outcome::not_checkable,
-     .method = "a citation: no program can look it up here"},
+     .by = means::citation,
+     .details = "a citation: no program can look it up here"},
     {.id = "A114",
      .statement = "Wang et al. (2018), On the Dimensionality of Word Embeddings, (NeurIPS 2018).",
      .text = wording::wrong,
      .status = outcome::not_checkable,
-     .method = "a citation: no program can look it up here",
+     .by = means::citation,
+     .details = "a citation: no program can look it up here",
      .correction = "The authors are Zi Yin and Yuanyuan Shen, and the title ends in \"Word Embedding\"."},
     {.id = "A115",
      .statement = "Singh P and Raman B (2025) The Geometry of Intelligence has the ISBN 978-981-96-4705-7.",
      .text = wording::correct,
      .status = outcome::proved,
-     .method = "whole numbers: it has 13 digits, and the check digit is right, so that no single digit is wrong. That it is "
+     .by = means::exact,
+     .details = "whole numbers: it has 13 digits, and the check digit is right, so that no single digit is wrong. That it is "
                "this book's is a citation"},
     {.id = "A116",
      .statement = "Ba JL, et al. (2016) Layer Normalization. arXiv 1607.06450.",
      .text = wording::correct,
      .status = outcome::not_checkable,
-     .method = "a citation: no program can look it up here"},
+     .by = means::citation,
+     .details = "a citation: no program can look it up here"},
     {.id = "A117",
      .statement = "Allamar J (blog) The Illustrated GPT-2.",
      .text = wording::wrong,
      .status = outcome::not_checkable,
-     .method = "a person's name: nothing else in the line says how it is spelled",
+     .by = means::citation,
+     .details = "a person's name: nothing else in the line says how it is spelled",
      .correction = "Alammar J."},
     {.id = "B060",
      .statement = "The bilinear score is \"general\", the additive one Bahdanau's, the scaled dot product Vaswani et al.'s, "
                   "and sinusoidal positions the original Transformer's.",
      .text = wording::correct,
      .status = outcome::not_checkable,
-     .method = "citations (arXiv 1508.04025, 1409.0473, 1706.03762): no program can look them up here"},
+     .by = means::citation,
+     .details = "citations (arXiv 1508.04025, 1409.0473, 1706.03762): no program can look them up here"},
     {.id = "E079",
      .statement = "The solutions refer to a geometry below, to L2.2, to the parent note, and to notes on gradients, the dot "
                   "product and multi-head attention.",
      .text = wording::wrong,
      .status = outcome::refuted,
-     .method = "the labels and headings of the exercises: the title alone; corrected: vectors that reproduce the solutions' "
+     .by = means::text,
+     .details = "the labels and headings of the exercises: the title alone; corrected: vectors that reproduce the solutions' "
                "raw scores, in whole numbers",
      .correction = "Nothing that they refer to is there, nor are the problems. Inputs can be inferred from the solutions, but "
                    "are not the only ones."},

@@ -266,6 +266,7 @@ static_assert(is_the_transpose<0b000> && is_the_transpose<0b010> && is_the_trans
 constexpr auto sink_in_double = [](double sink, double s_0, double s_1) {
     return attest::detail::sink_weight(tensor<double, two>{s_0, s_1}, attest::detail::every_index{}, sink);
 };
+static_assert(sink_in_double(0, 1001, 2) == 0 && sink_in_double(1001, 0, 2) == 1);
 static_assert(sink_in_double(1000, 1001, 998) == sink_in_double(0, 1, -2) &&
               sink_in_double(1002, 1001, 1000) == sink_in_double(2, 1, 0));
 

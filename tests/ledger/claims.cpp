@@ -61,8 +61,10 @@ TEST_CASE("each claim says what the lecture says, how that was settled, and what
         CHECK(c->statement.size() > 10);
         CHECK(c->statement.find("TODO") == std::string_view::npos);
         CHECK(c->statement.back() == '.');
-        CHECK(c->method.size() > 3);
-        CHECK(c->method.find("TODO") == std::string_view::npos);
+        CHECK(c->details.size() > 3);
+        CHECK(c->details.find("TODO") == std::string_view::npos);
+        const bool by_a_machine = c->by < means::opinion;
+        CHECK(by_a_machine == (c->status != outcome::not_checkable));
         const bool deviates = c->text == wording::imprecise || c->text == wording::wrong;
         CHECK(deviates == !c->correction.empty());
         if (c->status == outcome::proved || c->status == outcome::identity) CHECK(c->text == wording::correct);
@@ -75,7 +77,7 @@ TEST_CASE("each claim says what the lecture says, how that was settled, and what
 }
 
 TEST_CASE("the numbers of a value are found", "[ledger]") {
-    constexpr claim c{.id = "X", .statement = "", .text = wording::correct, .status = outcome::proved, .method = "", .value = "alpha_11 = 0.66976; (-1/2, 3), d2"};
+    constexpr claim c{.id = "X", .statement = "", .text = wording::correct, .status = outcome::proved, .by = means::exact, .details = "", .value = "alpha_11 = 0.66976; (-1/2, 3), d2"};
     CHECK(c.number(0) == "0.66976");
     CHECK(c.number(1) == "-1/2");
     CHECK(c.number(2) == "3");

@@ -40,7 +40,7 @@ TEST_CASE("attest claims --json is the ledger: each claim once, in order, with t
     std::string last;
     for (const nlohmann::json& c : all) {
         INFO(c.dump());
-        for (const char* key : {"id", "statement", "text", "status", "method", "source"}) REQUIRE(c.at(key).is_string());
+        for (const char* key : {"id", "statement", "text", "status", "method", "source", "details"}) REQUIRE(c.at(key).is_string());
         REQUIRE(c.contains("value"));
         const std::string id = c["id"];
         CHECK(last < id);

@@ -13,7 +13,7 @@
 /// The ends are integers that count units of 2^−128; every operation rounds the lower end down and the upper end up. No
 /// floating-point number occurs. 128 bits are 38 decimal digits: the lectures print six, and what a formula of the
 /// lectures loses on the way (a few hundred units, times the size of its numbers) leaves more than 30. They are two
-/// limbs of 64 bits, which keeps one exponential near a millisecond of compile time.
+/// limbs of 64 bits, which keeps the compile time of one function of a point at 5 to 15 ms (measured: exp, sin, tanh, erf).
 #pragma once
 
 #include "attest/arithmetic/decimal.hpp"
