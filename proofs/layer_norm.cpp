@@ -351,6 +351,8 @@ constexpr tensor<field, d> row_with_root(draw& at, const layer_norm_options<fiel
         if (const auto row = at.vector<d>(); divisor(sigma_squared(row, how.variance), how).defined()) return row;
 }
 
+constexpr tensor<field, d> moved(const tensor<field, d>& x) { return {x(2), x(0), x(3), x(1)}; }
+
 // [invariances]
 // LN(x + a) = LN(x); LN(t x) = LN(x) for t > 0, if ε grows by t² in the root, by t beside σ; and if the components change places,
 // with their γ and β, so do those of LN.
@@ -361,24 +363,24 @@ constexpr agreement invariances(draw& at, const layer_norm_options<field>& how) 
     const layer_norm_options<field> larger{larger_eps, how.placement, how.variance};
     const auto y = layer_norm(row, layer_norm_weights{gamma, beta}, how);
     const tensor<field, d> changed{a + t * row(0), a + t * row(1), a + t * row(2), a + t * row(3)};
-    const auto moved = [](const tensor<field, d>& x) { return tensor<field, d>{x(2), x(0), x(3), x(1)}; };
     return agree(y, layer_norm(changed, layer_norm_weights{gamma, beta}, larger)) &
            agree(moved(y), layer_norm(moved(row), layer_norm_weights{moved(gamma), moved(beta)}, how));
 }
 static_assert(in_each_way<invariances>);
 // [/invariances]
 
-// Vectors and matrices, with γ and β and without, which on a dynamic axis may be absent. (Matrices have one row here: above, two.)
-using row_of = tensor<field, axis<1>, d>;
+// Vectors and matrices, with γ and β and without, which on a dynamic axis may be absent. (The second row of a matrix has the
+// components of the first in another order, and so the same root.)
 using any_d = tensor<field, axis<dynamic>>;
 constexpr tensor<field, d> zeros{}, ones{1, 1, 1, 1};
-constexpr row_of as_matrix(const tensor<field, d>& x) { return {{x(0), x(1), x(2), x(3)}}; }
 constexpr agreement each_overload(draw& at, const layer_norm_options<field>& how) {
     const auto row = row_with_root(at, how), gamma = at.vector<d>(), beta = at.vector<d>();
     const auto x_hat = normalised(row, how), y = scaled_and_shifted(gamma, x_hat, beta);
-    return agree(variance(row, how.variance), sigma_squared(row, how.variance)) & agree(layer_norm(row, how), x_hat) &
+    const tensor<field, n, d> X{{row(0), row(1), row(2), row(3)}, {row(2), row(0), row(3), row(1)}};
+    const auto rows = layer_norm(X, layer_norm_weights{gamma, beta}, how);
+    return agree(rows[0], y) & agree(rows[1], scaled_and_shifted(gamma, moved(x_hat), beta)) &
+           agree(variance(row, how.variance), sigma_squared(row, how.variance)) & agree(layer_norm(row, how), x_hat) &
            agree(layer_norm(row, layer_norm_weights{gamma, beta}, how), y) &
-           agree(layer_norm(as_matrix(row), layer_norm_weights{gamma, beta}, how), as_matrix(y)) &
            agree(layer_norm(row, layer_norm_weights<field, axis<dynamic>>{}, how), x_hat) &
            agree(layer_norm(row, layer_norm_weights{any_d(gamma), any_d{}}, how), scaled_and_shifted(gamma, x_hat, zeros)) &
            agree(layer_norm(row, layer_norm_weights{any_d{}, any_d(beta)}, how), scaled_and_shifted(ones, x_hat, beta));
@@ -400,6 +402,7 @@ constexpr agreement of_mean_square(draw& at, const layer_norm_options<field>& ho
     const tensor<field, d> y{x(0) * by, x(1) * by, x(2) * by, x(3) * by}, scaled = scaled_and_shifted(gamma, y, zeros);
     const auto rows = rms_norm(X, how), rows_scaled = rms_norm(X, gamma, how);
     return agree(rms_norm(x, how), y) & agree(rms_norm(x, gamma, how), scaled) & agree(rms_norm(x, any_d{}, how), y) &
+           agree(rms_norm(x, any_d(gamma), how), scaled) &
            agree(rows[1], y) &
            agree(rows_scaled[1], scaled) & agree(rows[0], rms_norm(X[0], how)) & agree(rows_scaled[0], rms_norm(X[0], gamma, how));
 }
@@ -412,6 +415,8 @@ static_assert(is_nan(mean(tensor<double, axis<0>>{})) && is_nan(variance(tensor<
               is_nan(variance(tensor<double, axis<1>>{5}, unbiased)));
 static_assert(variance(tensor<rational, axis<1>>{5}) == 0 && variance(tensor<rational, axis<2>>{1, -1}, unbiased) == 2);
 static_assert(layer_norm(any_d{}).length(0) == 0 && rms_norm(any_d{}).length(0) == 0);
+static_assert(is_nan(layer_norm(tensor<double, axis<1>>{5}, {1, in_variance, unbiased})(0)));
+static_assert(rms_norm(tensor<rational, axis<1>>{3}, {16})(0) == rational::ratio(3, 5));
 // ε is 10^−5 unless told, in the root.
 static_assert(layer_norm_options<rational>{}.eps == rational::ratio(1, 100000) &&
               layer_norm_options<rational>{}.placement == in_variance &&

@@ -101,7 +101,8 @@ std::string explained(const claim& c) {
     line("says", c.statement);
     line("instead", c.correction);
     line("value", c.value);
-    line(c.status == proofs::outcome::not_checkable ? "because" : "settled by", fmt::format("{}: {}", word(c.by), c.details));
+    line("method", word(c.by));
+    line("details", c.details);
     line("error", error_of(c));
     line("tests", c.tests);
     const bool has_proof = source_of(c).find(".cpp:") != std::string::npos;

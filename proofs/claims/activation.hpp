@@ -20,16 +20,16 @@ inline constexpr claim activation_claims[] = {
      .status = outcome::proved,
      .by = means::exact,
      .details = "all integers from -500 to 500; enclosures of all numbers from 0 to 1000 and from -1000 to 0; at 0 there is no "
-               "slope: the difference quotients of both sides differ"},
+                "slope: the difference quotients of both sides differ"},
     {.id = "A105",
      .statement = "GELU: a heading, under which the slides have no definition.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::enclosures,
      .details = "enclosures: three functions go by that name, and differ at 1. Finite field: the second derivative is (2 - x²) "
-               "e^(-x²/2)/√(2π), so the slope grows between -√2 and √2 alone (an assumption, for its exponential); enclosures "
-               "of slopes on both sides of each extremum. That the two distances are extrema is proved; that no other is "
-               "greater is tested.",
+                "e^(-x²/2)/√(2π), so the slope grows between -√2 and √2 alone (an assumption, for its exponential); enclosures "
+                "of slopes on both sides of each extremum. That the two distances are extrema is proved; that no other is "
+                "greater is tested.",
      .correction = "GELU(x) = x Φ(x), with GELU(x) - GELU(-x) = x. The tanh and the sigmoid form approximate it, off by at most "
                    "the distances that are given. It is least, and its slope greatest, where is said.",
      .value = "tanh form off by 0.00047324 at |x| = 2.69894; sigmoid form off by 0.020335 at |x| = 2.27040; minimum -0.1699712 "

@@ -14,8 +14,8 @@ inline constexpr claim feed_forward_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details = "finite field, n = 3, d_model = 2, d_ff = 4: FFN(P X) = P FFN(X) for all 6 permutations, and no word has "
-               "influence on another, with an opaque ReLU, which stands for any activation; in integers, exactly, on one "
-               "example",
+                "influence on another, with an opaque ReLU, which stands for any activation; in integers, exactly, on one "
+                "example",
      .seeds = 4,
      .degree = 4},
     {.id = "A097",
@@ -23,8 +23,8 @@ inline constexpr claim feed_forward_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::exact,
-     .details = "exact integers: with ReLU FFN(x) + FFN(-x) is not 2 FFN(0), so it is not affine; finite field, n = 3, d_model = "
-               "2, d_ff = 4: without an activation (X W_1 + b_1) W_2 + b_2 = X (W_1 W_2) + (b_1 W_2 + b_2), one affine map",
+     .details = "exact integers: with ReLU FFN(x) + FFN(-x) is not 2 FFN(0), so it is not affine; finite field, n = 3, d_model "
+                "= 2, d_ff = 4: without an activation (X W_1 + b_1) W_2 + b_2 = X (W_1 W_2) + (b_1 W_2 + b_2), one affine map",
      .seeds = 4,
      .degree = 3},
     {.id = "A098",
@@ -39,7 +39,7 @@ inline constexpr claim feed_forward_claims[] = {
      .status = outcome::refuted,
      .by = means::types,
      .details = "types: the elements of the weights; GPT-2 small and the original Transformer have fewer than half of theirs in "
-               "FFNs",
+                "FFNs",
      .correction = "Of an encoder layer's matrices 8 d^2 of 12 d^2, if d_ff = 4 d. Of a whole model it depends on the "
                    "embeddings: BERT-Base just over half, GPT-2 small less; the original base model less with its embeddings "
                    "(37,000 words) and more without.",
@@ -51,7 +51,7 @@ inline constexpr claim feed_forward_claims[] = {
      .status = outcome::identity,
      .by = means::exact,
      .details = "exact integers: not affine with ReLU; finite field, n = 3, d_model = 2, d_ff = 4: row i of the result comes "
-               "from row i alone",
+                "from row i alone",
      .seeds = 4,
      .degree = 4},
     {.id = "A101",
@@ -60,7 +60,7 @@ inline constexpr claim feed_forward_claims[] = {
      .status = outcome::refuted,
      .by = means::exact,
      .details = "exact integers: the maps, and the FFN, are not 0 at 0; finite field, n = 3, d_model = 2, d_ff = 4 "
-               "(probabilistic)",
+                "(probabilistic)",
      .correction = "Two affine transformations: each is linear but for its bias.",
      .seeds = 4,
      .degree = 3},
@@ -70,7 +70,7 @@ inline constexpr claim feed_forward_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details = "finite field, n = 3, d_model = 2, d_ff = 4, with all three forms of GELU; types: W_1 is d_model x d_ff, W_2 "
-               "d_ff x d_model. (The exponential of the sigmoid form: an assumption.)",
+                "d_ff x d_model. (The exponential of the sigmoid form: an assumption.)",
      .tests = "compile_fail/feed_forward_hidden_dimension formula/feed_forward",
      .seeds = 4},
     {.id = "B053",

@@ -25,8 +25,8 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "exact rationals, d = 4, all 81 rows of -1, 0, 1: a polynomial of degree 2 in each component is settled by them; "
-               "enclosures for the ratio of the results with d and with d - 1",
+     .details = "exact rationals, d = 4, all 81 rows of -1, 0, 1: a polynomial of degree 2 in each component is settled by "
+                "them; enclosures for the ratio of the results with d and with d - 1",
      .value = "0.8660 for d = 4"},
     {.id = "A075",
      .statement = "x̂_i = (x_i - mean)/√(variance + ε).",
@@ -34,7 +34,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details = "finite field, d = 4, ε free; with it Σ x̂ = 0, Σ x̂² = d σ²/(σ² + ε) and |x̂_i| <= √(d - 1), the last as a sum "
-               "of squares",
+                "of squares",
      .seeds = 4,
      .degree = 16},
     {.id = "A076",
@@ -74,7 +74,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::refuted,
      .by = means::field,
      .details = "finite field, n = 2, d = 4: with the statistics of all activations of the layer another function; by tokens "
-               "identical (probabilistic)",
+                "identical (probabilistic)",
      .correction = "It normalises each token by itself, over its d features: other tokens have no influence.",
      .seeds = 4,
      .degree = 16},
@@ -92,7 +92,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::refuted,
      .by = means::enclosures,
      .details = "enclosures for σ² = 1, ε = 0.00001; exact rationals for a constant row; finite field, d = 4, for the mean and "
-               "for σ²/(σ² + ε) (probabilistic)",
+                "for σ²/(σ² + ε) (probabilistic)",
      .correction = "The mean is 0; the variance is σ²/(σ² + ε), below 1 for every ε > 0, and 0 for a constant row. It is 1 with "
                    "ε = 0 alone.",
      .value = "0.999990000099999",
@@ -134,7 +134,8 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::enclosures,
-     .details = "enclosures: two rows of equal mean and variance whose third moments differ; finite field, d = 4 (probabilistic)",
+     .details = "enclosures: two rows of equal mean and variance whose third moments differ; finite field, d = 4 "
+                "(probabilistic)",
      .correction = "Mean and variance alone are fixed: with γ = 1, β = 0 the squares of a row add to d σ²/(σ² + ε), at most d. "
                    "The distribution's form is the row's own.",
      .seeds = 4,
@@ -145,7 +146,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::refuted,
      .by = means::doubles,
      .details = "whole numbers in double: a pre-norm stream x + FFN(LN(x)) that grows by as much in each layer; finite field, d "
-               "= 4 (probabilistic), as a sum of squares",
+                "= 4 (probabilistic), as a sum of squares",
      .correction = "In a post-norm stack a row is at most √d max|γ| + |β| long, whatever came in, and reaches that with β = 0 "
                    "as ε tends to 0. The stream of a pre-norm stack has no bound.",
      .seeds = 4,
@@ -156,7 +157,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::proved,
      .by = means::types,
      .details = "types: with these two numbers, and no others, its 109,482,240 parameters come out; enclosure of √d, the "
-               "greatest length of a normalised row",
+                "greatest length of a normalised row",
      .value = "27.712813"},
     {.id = "B046",
      .statement = "LayerNorm(x) = γ ⊙ (x - mean)/(σ + ε) + β.",
@@ -173,11 +174,11 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::field,
-     .details = "finite field, n = 2, d = 4: for an example of two tokens another function; enclosures of the first component of "
-               "[1, 0, 0, 0], without ε",
+     .details = "finite field, n = 2, d = 4: for an example of two tokens another function; enclosures of the first component "
+                "of [1, 0, 0, 0], without ε",
      .correction = "Over the features of a single token. Which standard deviation, with d or with d - 1, is not said; here it "
                    "is the one with d.",
-     .value = "1.7320508 with d, 1.5 with d - 1"},
+     .value = "1.7320508 with d, 1.5 with d−1"},
     {.id = "B048",
      .statement = "γ and β scale and shift element by element.",
      .text = wording::correct,
@@ -200,7 +201,7 @@ inline constexpr claim layer_norm_claims[] = {
      .status = outcome::proved,
      .by = means::field,
      .details = "finite field, n = 2, d = 4: each component normalised over the rows, as in training, is another function, and "
-               "changes with the other row. (In use batch normalisation has statistics from training instead.)"},
+                "changes with the other row. (In use batch normalisation has statistics from training instead.)"},
     {.id = "B051",
      .statement = "Layer normalisation takes its statistics over the features of one example, and not over the batch.",
      .text = wording::correct,

@@ -14,7 +14,7 @@ inline constexpr claim residual_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details = "finite field, n = 2, d = 3; types: the sublayer must keep the shape, which attention does with a W_O, or with "
-               "d_v = d",
+                "d_v = d",
      .tests = "compile_fail/residual_keeps_shape",
      .seeds = 4,
      .degree = 1},
@@ -41,7 +41,8 @@ inline constexpr claim residual_claims[] = {
      .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::exact,
-     .details = "dual numbers over exact rationals; for vectors over the finite field, d = 3 (probabilistic), as sums of squares",
+     .details = "dual numbers over exact rationals; for vectors over the finite field, d = 3 (probabilistic), as sums of "
+                "squares",
      .correction = "|1 + f'| >= 1 - |f'|, reached by negative f' above -1: below 1, and 0 for f' = -1. For vectors |(I + J) v| "
                    ">= |v| - |J v|, so that the least singular value of I + J is at least 1 - |J|. In a post-norm block the "
                    "norm's Jacobian multiplies all of it.",
@@ -61,8 +62,8 @@ inline constexpr claim residual_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::exact,
-     .details = "dual numbers over exact rationals: in LN(x + f(x)) the direction (1, 1, 1, 1) is lost; finite field, n = 1, d = "
-               "3 (probabilistic)",
+     .details = "dual numbers over exact rationals: in LN(x + f(x)) the direction (1, 1, 1, 1) is lost; finite field, n = 1, d "
+                "= 3 (probabilistic)",
      .correction = "Through the addition, yes: both terms get all of dy. In the post-norm block of the same lecture what "
                    "arrives there has been through the Jacobian of the layer norm, on the direct path too.",
      .seeds = 4,

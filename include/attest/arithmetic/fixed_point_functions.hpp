@@ -180,7 +180,7 @@ template <class Z>
 }
 
 /// Bounds of sin(n π/2 + ρ) · 2^F, for ρ between t and t + 2 units of 2^−W: ± sin ρ or ± cos ρ, which change by at most 2
-/// units between there. The true value is in [−1, 1].
+/// units between there, and are at most 1.
 template <unsigned F, unsigned Guard, class Z>
 [[nodiscard]] constexpr bounds<Z> sine_after_turns(const Z& n, const Z& t) {
     constexpr unsigned W = F + Guard;
@@ -190,7 +190,6 @@ template <unsigned F, unsigned Guard, class Z>
         quadrant % 2 == 0 ? alternating_series<W>(t, t, 1) : alternating_series<W>(Z(Z(1) << W), t, 0);
     lower = floor_shift(Z(lower - 2), Guard);
     upper = ceiling_shift(Z(upper + 2), Guard);
-    if (lower < -one) lower = -one;
     if (upper > one) upper = one;
     if (quadrant >= 2) return {-upper, -lower};
     return {lower, upper};
