@@ -73,3 +73,14 @@ TEST_CASE("the gradient of learned positions refuses what the value refuses", "[
     CHECK_THROWS_WITH(add_positions_vjp(dy, of_lengths(4, 4), 2), std::string(rules::position_in_table::sentence) + " (5 and 4)");
     CHECK_THROWS_WITH(add_positions_vjp(dy, of_lengths(4, 5)), std::string(rules::position_component_for_each_component::sentence) + " (4 and 5)");
 }
+
+TEST_CASE("the gradient of learned positions hands on dy to the bit, its negative zeros too", "[gradient]") {
+    tensor<double, n, d> dy;
+    for (std::size_t t = 0; t < dy.length(0); ++t)
+        for (std::size_t c = 0; c < dy.length(1); ++c) dy(t, c) = c == 0 ? -0.0 : static_cast<double>(t) - 0.5;
+    const auto gradient = add_positions_vjp(dy, tensor<double, L_max, d>{}, 2);
+    for (std::size_t t = 0; t < dy.length(0); ++t) {
+        CHECK(std::signbit(gradient.dx(t, 0)));
+        CHECK(gradient.dx(t, 1) == dy(t, 1));
+    }
+}
