@@ -119,6 +119,8 @@ const entry A105 = settle("A105", fails_as_printed([] {
 }));
 // [/A105]
 
+} // namespace
+
 // An arithmetic that brings its own 1 + erf and 1 + tanh, which need not cancel, is asked for these.
 struct with_tails {
     field x;
@@ -141,5 +143,4 @@ static_assert(identity(1, [](draw& at) {
     return agree(gelu(with_tails(x)).x, gelu(x)) & agree(gelu(with_tails(x), gelu_form::tanh).x, gelu(x, gelu_form::tanh));
 }));
 
-} // namespace
 } // namespace attest::proofs

@@ -319,6 +319,8 @@ TEST_CASE("extremes of sine and cosine inside an interval are met, and those out
     CHECK(is(attest::sin(from(-20, -10)), -1, attest::sin(from(-10, -10))));
     CHECK(is(attest::sin(from(10, 50)), -1, 1));
     CHECK(is(attest::sin(from(20, 80)), -1, 1)); // 3π/2 and 5π/2, less than a period
+    CHECK(is(attest::sin(from(20, 70)), -1, attest::sin(from(20, 20)))); // three multiples of π/2, one extreme
+    CHECK(is(attest::cos(from(5, 55)), -1, attest::cos(from(5, 5))));
     CHECK(is(attest::sin(from(-10, 10)), attest::sin(from(-10, -10)), attest::sin(from(10, 10))));
     CHECK(is(attest::cos(from(-10, 5)), attest::cos(from(-10, -10)), 1)); // 0
     CHECK(is(attest::cos(from(0, 5)), attest::cos(from(5, 5)), 1));
