@@ -63,16 +63,16 @@ enum class agreement { equal, different, undefined };
 [[nodiscard]] constexpr agreement agree(const dual<field>& a, const dual<field>& b) {
     return agree(a.value(), b.value()) & agree(a.derivative(), b.derivative());
 }
-/// Two vectors or two matrices, element by element. Other lengths: different.
+/// Two vectors or two matrices, element by element. Throws no_such_part (does not compile) unless their lengths are equal.
 template <class X, class Y>
     requires((vector_like<X> && vector_like<Y>) || (matrix_like<X> && matrix_like<Y>))
 [[nodiscard]] constexpr agreement agree(const X& x, const Y& y) {
     agreement all = agreement::equal;
     if constexpr (vector_like<X>) {
-        if (x.length(0) != y.length(0)) return agreement::different;
+        if (x.length(0) != y.length(0)) throw no_such_part("two vectors of different lengths are compared");
         for (std::size_t i = 0; i < x.length(0); ++i) all = all & agree(x(i), y(i));
     } else {
-        if (x.length(0) != y.length(0) || x.length(1) != y.length(1)) return agreement::different;
+        if (x.length(0) != y.length(0) || x.length(1) != y.length(1)) throw no_such_part("two matrices of different shapes are compared");
         for (std::size_t i = 0; i < x.length(0); ++i)
             for (std::size_t j = 0; j < x.length(1); ++j) all = all & agree(x(i, j), y(i, j));
     }
@@ -101,7 +101,8 @@ template <class F>
 [[nodiscard]] constexpr bool identity(unsigned points, const F& sides) {
     return points != 0 && detail::at_points(points, agreement::equal, sides);
 }
-/// Do the sides differ at a random point? Then they are not the same function: no probability is left.
+/// Do the sides differ at a random point? Then they are not the same function: no probability is left. Of terms with roots or opaque functions field.hpp says what
+/// that disproves.
 template <class F>
 [[nodiscard]] constexpr bool no_identity(const F& sides) {
     return detail::at_points(1, agreement::different, sides);
@@ -133,9 +134,11 @@ template <class A, class B>
     requires((vector_like<A> && vector_like<B>) || (matrix_like<A> && matrix_like<B>))
 [[nodiscard]] constexpr field inner(const A& a, const B& b) {
     field sum(0);
+    if (a.length(0) != b.length(0)) throw no_such_part("the inner product of two tensors of different lengths");
     if constexpr (vector_like<A>) {
         for (std::size_t i = 0; i < a.length(0); ++i) sum = sum + counted(a(i)) * counted(b(i));
     } else {
+        if (a.length(1) != b.length(1)) throw no_such_part("the inner product of two tensors of different shapes");
         for (std::size_t i = 0; i < a.length(0); ++i)
             for (std::size_t j = 0; j < a.length(1); ++j) sum = sum + counted(a(i, j)) * counted(b(i, j));
     }

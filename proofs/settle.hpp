@@ -29,20 +29,32 @@ struct part {
     std::string_view printed;
     F check;
 };
+namespace detail {
+template <class F>
+inline constexpr bool takes_printed = requires(const F& f, std::string_view s) {
+    { f(s) } -> std::same_as<bool>;
+};
+} // namespace detail
 /// The statement holds, as it is printed.
 template <class F>
+    requires(!detail::takes_printed<F>)
 [[nodiscard]] consteval part<F> holds(F check) { return {role::holds, {}, check}; }
 template <class F>
+    requires detail::takes_printed<F> // or the digits would prove nothing
 [[nodiscard]] consteval part<F> holds(std::string_view printed, F check) { return {role::holds, printed, check}; }
 /// The statement, as it is printed, is false.
 template <class F>
+    requires(!detail::takes_printed<F>)
 [[nodiscard]] consteval part<F> fails_as_printed(F check) { return {role::fails_as_printed, {}, check}; }
 template <class F>
+    requires detail::takes_printed<F> // or the digits would prove nothing
 [[nodiscard]] consteval part<F> fails_as_printed(std::string_view printed, F check) { return {role::fails_as_printed, printed, check}; }
 /// What is true instead.
 template <class F>
+    requires(!detail::takes_printed<F>)
 [[nodiscard]] consteval part<F> holds_corrected(F check) { return {role::holds_corrected, {}, check}; }
 template <class F>
+    requires detail::takes_printed<F> // or the digits would prove nothing
 [[nodiscard]] consteval part<F> holds_corrected(std::string_view printed, F check) { return {role::holds_corrected, printed, check}; }
 
 /// A part without its type: asked again at run time, with other digits.
@@ -80,7 +92,7 @@ inline constexpr bool takes_claim = requires(const F& f, const claim& c) {
 template <class F>
 constexpr bool check_part(std::string_view printed, const claim& of) {
     if constexpr (takes_claim<F>) return F{}(of);
-    else if constexpr (requires(const F& f) { { f(printed) } -> std::same_as<bool>; }) return F{}(printed);
+    else if constexpr (takes_printed<F>) return F{}(printed);
     else return F{}();
 }
 

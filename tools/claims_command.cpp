@@ -129,7 +129,7 @@ int run_explain_command(const std::string& code) {
     if (c == nullptr) {
         std::vector<std::string_view> ids;
         for (const claim* known : claims_in_order()) ids.push_back(known->id);
-        throw usage_error("there is no code '" + code + "'; claims are " + std::string(ids.front()) + " to " + std::string(ids.back()) + ", and attest claims lists them" +
+        throw usage_error("there is no code '" + (code.size() > 40 ? code.substr(0, 40) + "..." : code) + "'; claims are " + std::string(ids.front()) + " to " + std::string(ids.back()) + ", and attest claims lists them" +
                           " (mistakes have no codes in this version)");
     }
     std::fputs(explained(*c).c_str(), stdout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Where the proof of each claim stands: reads proofs/ and prints a line for each, {"A015", "proofs/attention.cpp", 57}, for the program to include. So
-// `attest claims` names lines without building the proofs; tests/ledger compares them with what the compiler says of the built ones.
+// `attest claims` names lines without building the proofs; tests/ledger compares them with those that the compiler has noted in the built ones.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +30,8 @@ void collect(std::map<std::string, place>& places, const fs::path& root, const f
     const std::string text = text_of(path);
     for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match) {
         const std::ptrdiff_t line = 1 + std::count(text.begin(), text.begin() + match->position(1), '\n');
-        places.insert_or_assign((*match)[1], place{fs::relative(path, root).generic_string(), line});
+        const auto [at, is_new] = places.try_emplace((*match)[1], place{fs::relative(path, root).generic_string(), line});
+        if (!is_new) throw std::runtime_error((*match)[1].str() + " stands twice: in " + at->second.file + " and in " + path.string());
     }
 }
 
@@ -43,11 +44,12 @@ int main(int argc, char** argv) {
     }
     try {
         const fs::path root = argv[1];
-        std::map<std::string, place> places;
+        std::map<std::string, place> places, entries; // of the proofs; of the ledger, where there is no proof
         for (const auto& item : fs::recursive_directory_iterator(root / "proofs" / "claims"))
-            if (item.path().extension() == ".hpp") collect(places, root, item.path(), std::regex(R"re(\.id = "([ABE]\d{3})")re"));
+            if (item.path().extension() == ".hpp") collect(entries, root, item.path(), std::regex(R"re(\.id = "([ABE]\d{3})")re"));
         for (const auto& item : fs::recursive_directory_iterator(root / "proofs"))
-            if (item.path().extension() == ".cpp") collect(places, root, item.path(), std::regex(R"re(\bsettle\(\s*"([ABE]\d{3})")re"));
+            if (item.path().extension() == ".cpp") collect(places, root, item.path(), std::regex(R"re(\bentry \w+ = settle\(\s*"([ABE]\d{3})")re"));
+        places.merge(entries);
         for (const auto& [id, at] : places) std::cout << "{\"" << id << "\", \"" << at.file << "\", " << at.line << "},\n";
     } catch (const std::exception& error) {
         std::cerr << "claim_sources: " << error.what() << '\n';

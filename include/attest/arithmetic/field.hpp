@@ -12,14 +12,16 @@
 /// | part | modulo | lost by | needed by |
 /// |---|---|---|---|
 /// | residue | p = 2305843009213690799 | | everything |
-/// | exponent | q = (p − 1)/2 = 1152921504606845399 | `exp` | `exp`: 4^exponent, since 4 generates the squares modulo p, a group of order q |
+/// | exponent | q = (p − 1)/2 = 1152921504606845399 | `exp` | `exp`: g^exponent, where g generates the squares modulo p, a group of order q; g is arbitrary, as e is |
 /// | logarithm | p and q | sums | `log`; what `exp` has made remembers what it was made of |
 /// | angle | p + 1 and q + 1 | division and products of angles | `sin`, `cos`: points of the two circle groups |
 ///
 /// A function of a value that lost the part it needs throws (in a constant expression: does not compile), and so does a division by 0. There is no
 /// order and no √−1: the root is the one that is itself a square; ReLU, its step, tanh and erf are opaque functions, seeded, without laws but for their
-/// value 0 at 0, and with the derivative rules of `dual`. A test with them disproves what would have to hold for any function in their place. A root that
-/// does not exist makes the result undefined (`defined()`): then other points are drawn.
+/// value 0 at 0, and with the derivative rules of `dual`. A difference between terms with opaque functions disproves what would have to hold for any function in
+/// their place, not what holds for these ones (tanh is odd); one between terms with roots disproves what would have to hold for either sign of each root, not what
+/// holds for positive ones alone (√((a + b)²) = a + b, √169 = 13). A root that does not exist makes the result undefined (`defined()`): then other points are
+/// drawn.
 #pragma once
 
 #include "attest/arithmetic/modular.hpp"
@@ -113,7 +115,7 @@ public:
         field y;
         y.undefined_ = x.undefined_;
         y.lost_exponent_ = true;
-        y.residue_ = modular::power(4, x.exponent_, p);
+        y.residue_ = modular::power(base, x.exponent_, p);
         y.set_log(x.residue_, x.exponent_);
         y.set_turns(angle::known, opaque(1, y.residue_, p + 1), opaque(2, y.residue_, q + 1)); // as an angle: free, but the same for the same number
         return y;
@@ -174,8 +176,11 @@ private:
     constexpr void set_log(residue in_p, residue in_q) { has_log_ = true, log_p_ = in_p, log_q_ = in_q; }
     constexpr void set_turns(angle kind, residue in_p, residue in_q) { angle_ = kind, turn_p_ = in_p, turn_q_ = in_q; }
 
-    // An opaque function of one part, 0 at 0.
-    static constexpr residue opaque(residue tag, residue x, residue modulus) { return x == 0 ? 0 : modular::scrambled(tag, x, modulus); }
+    // e^1: an arbitrary square, so that no whole number is its power. Every square but 1 generates the squares, whose number q is prime.
+    static constexpr residue base = modular::product(0x0b7e151628aed2a7U, 0x0b7e151628aed2a7U, p);
+
+    // An opaque function of one part, 0 at 0. The tags are no seeds of indeterminates.
+    static constexpr residue opaque(residue tag, residue x, residue modulus) { return x == 0 ? 0 : modular::scrambled(0x6f70617175650000U + tag, x, modulus); }
     [[nodiscard]] constexpr field through(residue tag) const {
         field y = of_both(*this, *this);
         y.residue_ = opaque(tag, residue_, p);
