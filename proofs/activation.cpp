@@ -51,6 +51,9 @@ const entry A104 = settle("A104", holds([] { return at_each([](int x) { return r
     constexpr interval positive = hull(interval(0), interval(1000)), rest = hull(interval(-1000), interval(0));
     constexpr interval values = relu(positive); // of all of them at once
     return contains(positive, values) && contains(values, positive) && surely(relu(rest) == 0);
+}), holds([] { // slope 1 wherever x > 0, so that ReLU(x) − x is constant there, and 0 at the integers; below 0 slope 0
+    constexpr interval positive = hull(interval::power_of_two(-100), interval(1000)), negative = -positive;
+    return surely(relu(dual<interval>(positive, 1)).derivative() == 1) && surely(relu(dual<interval>(negative, 1)).derivative() == 0);
 }), holds([] { return from_the_right != from_the_left; }));
 
 // [A105]

@@ -95,6 +95,8 @@ constexpr bool is_masked_and_reads_the_memory = for_any_functions(1, [](opaque_d
            !(out_by_memory[1] == out[1]);
 });
 
+// The ledger's `degree` is argued in encoder.cpp. (Here, with pre-norm: arguments of degree 18 at most, and on both sides 40 exponentials, 16 roots and 12
+// activations.)
 const entry B055 = settle("B055", //
                           holds([](const claim& c) {
                               return for_any_functions(c.seeds, [](opaque_draw& free) { return is_post(free, activation_kind::relu); });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // The encoder: a layer is the composition that the lectures write, in both orders; a stack is layer after layer; shapes.
 
+#include "identity.hpp"
 #include "opaque.hpp"
 #include "settle.hpp"
 #include "whole_number.hpp"
 
+#include "attest/arithmetic/field.hpp"
 #include "attest/arithmetic/interval.hpp"
 #include "attest/formula/encoder.hpp"
 
@@ -72,6 +74,14 @@ constexpr bool is_pre(unsigned seeds) {
     return for_any_functions(seeds, [](opaque_draw& free) { return is_pre(free, activation_kind::gelu); });
 }
 
+// The `degree` of these claims in the ledger, 2^24. The value of an opaque function is a free variable, one for each different argument; so both sides are
+// rational in the free variables. At a random point two formulas that differ agree only if two different arguments of one function coincide there, or the
+// difference of the sides is 0. The largest is B054's, six layers of n = d = 2. If the tokens' numerators and denominators have degree D (over the row's
+// own denominator), the attention's have 2 D + 3 (two tokens, e, W_V, W_O), each norm adds 1 (γ, its root), the network none more: at most 2 D + 5 after a
+// layer, 6 · 64 = 384 after six from D = 1. Arguments of exp have at most 4 D + 4 and of roots 4 D + 12 with D <= 187: below 800, and the difference of two
+// below 2^11. A side has 24 exponentials, 25 roots and 12 ReLUs, so both have 1128 + 1225 + 276 < 2^12 pairs of calls of one function. That is below 2^23,
+// and so is the sides' difference. One layer, also a decoder's, has fewer than 2^10 such pairs, of arguments whose differences have degrees below 2^7.
+
 // Found once, for all the claims that say so.
 constexpr unsigned points = 4;
 constexpr bool post_holds = is_post(points), pre_holds = is_pre(points);
@@ -138,8 +148,21 @@ struct components : axis<2> {};
 constexpr encoder_layer_weights<interval, components, axis<1>, axis<1>, axis<1>, axis<1>> nothing_learned{};
 constexpr auto post_norm = encoder_layer_stages(tensor<interval, token, components>{{5, 0}}, nothing_learned);
 
+// With γ = 1, β = 0 and ε = 0 what is normalised stays; other rows do not. (In x and a root t of its variance, rational: degree 16 at most, and a root
+// exists at every second point.)
+constexpr agreement keeps_what_is_normalised(draw& at) {
+    const auto X = layer_norm(at.vector<d>(), layer_norm_options<field>{0});
+    return agree(layer_norm(X, layer_norm_weights<field, d>{}, {0}), X);
+}
+constexpr agreement keeps_any(draw& at) {
+    const auto X = at.vector<d>();
+    return agree(layer_norm(X, layer_norm_weights<field, d>{}, {0}), X);
+}
+
 const entry A109 = settle("A109", //
                           fails_as_printed([] { return surely(post_norm.out(0, 0) < post_norm.norm1_out(0, 0)); }),
+                          fails_as_printed([] { return no_identity(keeps_any); }),
+                          holds_corrected([](const claim& c) { return identity(c.seeds, keeps_what_is_normalised); }),
                           holds_corrected([](const claim& c) { return rounds_to(post_norm.norm1_out(0, 0) - post_norm.out(0, 0), c.number()); }),
                           holds_corrected([] { return pre_norm_of_zeros_is_identity; }));
 // [/A109]

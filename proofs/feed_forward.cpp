@@ -83,8 +83,11 @@ static_assert(Y_turned[0] == Y[2] && Y_turned[1] == Y[0] && Y_turned[2] == Y[1])
 static_assert(Y == lectures(X, w, with_relu));
 
 // For all tokens and weights: the six permutations; and a token's result does not change with the others. The field's ReLU is
-// opaque: what holds with it holds with any activation. Its results are free variables, one for each different argument: both
-// sides have degree 2 in these and in x, W and b, as its arguments have.
+// opaque: what holds with it holds with any activation. Its results are free variables, one for each different argument. Two
+// components that are compared have up to 8 arguments, of degree 2 in x, W_1 and b_1, and are Σ a w + b_2. If they are different
+// formulas, some result a has a coefficient that is not 0 (or they differ in b_2 alone); they agree by chance only if its argument
+// is equal to one of the 7 others (7·2) or to 0 (2), if the coefficient is 0 (1), or if a is the one value that makes them
+// agree (1): 18 in all, and the ledger's `degree` is 32.
 constexpr std::size_t permutations[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 constexpr agreement is_row_by_row(draw& at) {
     const auto x = at.matrix<n, d_model>(), others = at.matrix<n, d_model>();
@@ -233,7 +236,7 @@ const entry A099 = settle("A099", fails_as_printed([] {
 // [/A099]
 
 // [A111]
-// The d and L of BERT-Base, with which its parameters are 109,482,240; and √d, as long as a row of layer normalisation may be.
+// The d and L of BERT-Base, with which its parameters are 109,482,240 (with some others, too: they are no proof of the two); and √d, as long as a row of layer normalisation may be.
 const entry A111 = settle("A111", holds("768", [](std::string_view printed) {
     return is(bert::d_model::size, printed) && bert_all == 109'482'240;
 }),

@@ -124,12 +124,20 @@ static_assert(rounds_to(by_biased * by_biased, "3.0000000000")); // the bound is
 
 // [A076]
 // A constant row has σ = 0, and ε alone stands between it and 0/0: x̂ = 0.
-const entry A076 = settle("A076", holds([] {
-    constexpr tensor<rational, d> constant{7, 7, 7, 7};
-    constexpr tensor<rational, d> zero{};
-    return variance(constant) == 0 && layer_norm(constant, {rational::ratio(1, 10000)}) == zero &&
-           layer_norm(constant, {rational::ratio(1, 100000), beside_std, biased}) == zero;
-}));
+constexpr agreement constant_row_gives_0(draw& at) {
+    const field x = at.number(), root = at.positive();
+    const tensor<field, d> constant{x, x, x, x}, zero{};
+    return agree(layer_norm(constant, {root * root}), zero) & agree(layer_norm(constant, {root, beside_std, biased}), zero);
+}
+constexpr tensor<rational, d> sevens{7, 7, 7, 7};
+static_assert(variance(sevens) == 0);
+template <class F> concept has_value = requires { typename std::bool_constant<(F{}(), true)>; };
+constexpr bool with_eps_it_has_a_value = has_value<decltype([] { return layer_norm(sevens, {1})(0) == 0; })> &&
+    has_value<decltype([] { return layer_norm(sevens, {1, beside_std, biased})(0) == 0; })>;
+constexpr bool without_eps_it_has_one = has_value<decltype([] { return layer_norm(sevens, {0})(0) == 0; })> ||
+    has_value<decltype([] { return layer_norm(sevens, {0, beside_std, biased})(0) == 0; })>;
+const entry A076 = settle("A076", holds([](const claim& c) { return identity(c.seeds, constant_row_gives_0); }),
+                          holds([] { return with_eps_it_has_a_value && !without_eps_it_has_one; }));
 // [/A076]
 
 // [A077]
@@ -171,12 +179,11 @@ const entry A093 = settle("A093", holds("1", [](std::string_view printed) {
     const auto zero = rational::decimal(printed);
     return learned{}.beta == tensor<rational, d>{zero, zero, zero, zero};
 }), holds([] { // and so y = x̂ before training
-    for (int which = 0; which < 27; ++which) {
+    return of_each_row([](int which) {
         const auto row = row_of_signs<exact>(which);
         const layer_norm_options<exact> root_is_root_two{2 - variance(row)};
-        if (!(layer_norm(row, layer_norm_weights<exact, d>{}, root_is_root_two) == layer_norm(row, root_is_root_two))) return false;
-    }
-    return true;
+        return layer_norm(row, layer_norm_weights<exact, d>{}, root_is_root_two) == layer_norm(row, root_is_root_two);
+    });
 }));
 const entry B048 = settle("B048", holds([](const claim& c) { return identical_for<is_the_lectures>(c); }));
 // [/A077]

@@ -28,7 +28,23 @@ struct H : axis<2> {};
 struct d_v : axis<2> {};
 
 // [B026]
-// B026: Concat(head_1, …, head_H) W_O = Σ_h head_h W_O,h, where W_O,h is rows h·d_v to (h + 1)·d_v of W_O; for all heads and W_O.
+// B026: Concat(head_1, …, head_H) W_O = Σ_h head_h W_O,h, where W_O,h is rows h·d_v to (h + 1)·d_v of W_O; for all heads and W_O. Where each token
+// sees itself alone its heads are its values, and with the first two unit vectors as tokens these are the first two rows of W_V: any heads.
+struct one : axis<1> {};
+template <class S>
+using weights_of = multi_head_weights<S, d_model, H, one, d_v>;
+template <class S>
+constexpr auto rows_of_head(const tensor<S, heads<H, d_v>, d_model>& w_o, std::size_t h) {
+    return view<const S, d_v, d_model>(w_o.data() + h * d_v::size * d_model::size, {});
+}
+constexpr attention_how each_sees_itself{.mask = sliding_window{0, 0}, .score = dot_product{}};
+constexpr tensor<exact, n, d_model> unit_tokens{{1, 0, 0}, {0, 1, 0}};
+constexpr auto with_heads = [](const tensor<int, n, heads<H, d_v>>& concat, const tensor<int, heads<H, d_v>, d_model>& w_o) {
+    weights_of<exact> w;
+    for (std::size_t e = 0; e < concat.elements(); ++e) w.w_v.data()[e] = concat.data()[e];
+    for (std::size_t e = 0; e < w_o.elements(); ++e) w.w_o.data()[e] = w_o.data()[e];
+    return multi_head_attention(unit_tokens, w, each_sees_itself);
+};
 constexpr bool output_is_a_sum_over_heads = [] {
     for (std::size_t i = 0; i < units<n, heads<H, d_v>>; ++i)
         for (std::size_t j = 0; j < units<heads<H, d_v>, d_model>; ++j) {
@@ -36,11 +52,12 @@ constexpr bool output_is_a_sum_over_heads = [] {
             const auto w_o = unit<heads<H, d_v>, d_model>(j);
             tensor<int, n, d_model> sum;
             for (std::size_t h = 0; h < H::size; ++h) {
-                const view<const int, d_v, d_model> rows(w_o.data() + h * d_v::size * d_model::size, {});
-                const auto part = matmul(head_columns<d_v>(concat, h, d_v::size), rows);
+                const auto part = matmul(head_columns<d_v>(concat, h, d_v::size), rows_of_head(w_o, h));
                 for (std::size_t e = 0; e < sum.elements(); ++e) sum.data()[e] += part.data()[e];
             }
-            if (!(sum == matmul(concat, w_o))) return false;
+            const auto output = with_heads(concat, w_o);
+            for (std::size_t e = 0; e < sum.elements(); ++e)
+                if (!(output.data()[e] == exact(sum.data()[e]))) return false;
         }
     return true;
 }();
@@ -48,17 +65,34 @@ constexpr bool output_is_a_sum_over_heads = [] {
 constexpr bool every_head_is_in_every_component = [] {
     tensor<int, heads<H, d_v>, d_model> w_o;
     for (std::size_t e = 0; e < w_o.elements(); ++e) w_o.data()[e] = 1;
-    for (std::size_t of_head = 0; of_head < units<H, d_v>; ++of_head)
-        if (!(matmul(unit<axis<1>, heads<H, d_v>>(of_head), w_o) == tensor<int, axis<1>, d_model>{{1, 1, 1}})) return false;
+    for (std::size_t of_head = 0; of_head < units<H, d_v>; ++of_head) // one component of one head of the first token is 1
+        if (!(with_heads(unit<n, heads<H, d_v>>(of_head), w_o) == tensor<exact, n, d_model>{{1, 1, 1}, {0, 0, 0}})) return false;
     return true;
 }();
-const entry B026 = settle("B026", holds([] { return output_is_a_sum_over_heads && every_head_is_in_every_component; }));
+// And with softmax: head_h = Attention(X W_Q,h, X W_K,h, X W_V,h).
+constexpr auto output_is_a_sum_over_attention = [](draw& f) {
+    weights_of<field> w;
+    w.w_q = f.matrix<d_model, heads<H, one>>();
+    w.w_k = f.matrix<d_model, heads<H, one>>();
+    w.w_v = f.matrix<d_model, heads<H, d_v>>();
+    w.w_o = f.matrix<heads<H, d_v>, d_model>();
+    const auto X = f.matrix<n, d_model>();
+    tensor<field, n, d_model> sum;
+    for (std::size_t h = 0; h < H::size; ++h) {
+        const auto head = attention(matmul(X, head_columns<one>(w.w_q, h, 1)), matmul(X, head_columns<one>(w.w_k, h, 1)),
+                                    matmul(X, head_columns<d_v>(w.w_v, h, d_v::size)), everything{}, dot_product{});
+        const auto part = matmul(head, rows_of_head(w.w_o, h));
+        for (std::size_t e = 0; e < sum.elements(); ++e) sum.data()[e] = sum.data()[e] + part.data()[e];
+    }
+    return agree(multi_head_attention(X, w, attention_how{.mask = everything{}, .score = dot_product{}}), sum);
+};
+const entry B026 = settle("B026", holds([] { return output_is_a_sum_over_heads && every_head_is_in_every_component; }),
+                          holds([](const claim& c) { return identity(c.seeds, output_is_a_sum_over_attention); }));
 // [/B026]
 
 // [order]
 // A020: heads stand side by side, in an order: two heads exchanged give another output, unless the rows of W_O are exchanged too. Exactly, softmax and
 // all: scores are whole numbers of log 2.
-struct one : axis<1> {};
 using weights = multi_head_weights<exact, d_model, H, one>;
 constexpr attention_how by_dot_product{.mask = everything{}, .score = dot_product{}};
 constexpr tensor<exact, n, d_model> x{{1, 0, 2}, {-1, 1, 0}};

@@ -181,7 +181,9 @@ const entry B038 = settle("B038", //
                           holds_corrected([](const claim& c) {
                               return cosine_apart(turning(c.number(1))) == turning(c.number(0)) && cosine_apart(turning(c.number(3))) == turning(c.number(2));
                           }),
-                          holds_corrected([](const claim& c) { return norms_stay(c.seeds); })); // so the cosine, too, sees the difference alone (B037)
+                          holds_corrected([](const claim& c) { // product over norms: the cosine sees the difference alone
+                              return norms_stay(c.seeds) && scores_see_the_difference_alone(c.seeds);
+                          }));
 // [/B038]
 
 // Backward is the rotation by −p: the inverse, and the transpose: y · R x = Rᵀ y · x.

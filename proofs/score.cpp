@@ -106,10 +106,11 @@ const entry A003 =
                    return agree(weights(0, 0) + weights(0, 1) + weights(0, 2), 1);
                });
            }),
-           holds_corrected([] {
-               const auto weights =
-                   softmax(scores(tensor<interval, axis<1>, d_k>{{1, 0}}, tensor<interval, tokens, d_k>{{-1, 0}, {-9, 5}}));
-               return surely(weights(0, 0) > 0) && surely(weights(0, 1) > 0);
+           holds_corrected([] { // all components between −2 and 2
+               constexpr interval x = hull(interval(-2), interval(2));
+               const auto weights = softmax(
+                   scores(tensor<interval, axis<1>, d_k>{{x, x}}, tensor<interval, axis<3>, d_k>{{x, x}, {x, x}, {x, x}}));
+               return surely(weights(0, 0) > 0) && surely(weights(0, 1) > 0) && surely(weights(0, 2) > 0);
            }));
 const entry A005 = settle("A005", holds([] { return dot_product_is_the_sum && scores_are_dot_products; }),
                           holds([] { return factor_is_one_over_the_root; }), holds([] {

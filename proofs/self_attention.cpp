@@ -63,7 +63,12 @@ const entry A016 = settle("A016", fails_as_printed([] { return !(read_by(2) == 2
                           }),
                           holds_corrected([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
 // By the scores 0 and 1 themselves the values 0 and 1 would give 1.
-const entry A057 = settle("A057", fails_as_printed([] { return !(read_by(1) == exact(0) * 0 + exact(1) * 1); }),
+constexpr tensor<exact, axis<1>, axis<1>> Q{{1}};
+constexpr tensor<exact, axis<2>, axis<1>> K{{0}, {1}}, V{{0}, {1}};
+constexpr exact by_the_scores = matmul(scores(Q, K), V)(0, 0);
+const entry A057 = settle("A057", fails_as_printed([] {
+                              return by_the_scores == 1 && !(attention(Q, K, V, everything{}, dot_product{})(0, 0) == by_the_scores);
+                          }),
                           holds_corrected([](const claim& c) { return is(read_by(1), c.number()); }));
 // [/A016]
 

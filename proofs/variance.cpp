@@ -16,7 +16,8 @@ const entry A025 = settle(
     "A025",
     holds("0",
           [](std::string_view mean) {
-              return lecture().mean(q[0]) == whole_number(mean) && of_1.has_expectation(whole_number(mean));
+              return lecture().mean(q[0]) == whole_number(mean) && sign(0, 0) + sign(1, 0) == 2 * whole_number(mean) &&
+                     of_1.has_expectation(whole_number(mean));
           }),
     holds("1",
           [](std::string_view variance) {
@@ -26,21 +27,29 @@ const entry A025 = settle(
     holds("64", [](std::string_view d_k) { return of_64.second == whole_number(d_k) * of_64.outcomes && of_64.first == 0; }),
     holds([] { return of_1.has_variance(1) && of_2.has_variance(2) && of_3.has_variance(3) && of_4.has_variance(4); }));
 
-// A026: components are independent, all moments of q_m and k_l factor. Vectors need not be orthogonal for it, and have no product
-// but dot and matrix products.
+// A026: vectors have no product but dot and matrix products. Components are meant, and these are independent:
+// E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] for all powers to the seventh.
 template <class X>
 concept has_product = requires(const X& x) { x* x; };
-const entry A026 = settle("A026", fails_as_printed([] {
-                              tensor<int, axis<2>> left{1, 1}, right{1, 1}; // one of the 16 outcomes
-                              return dot_product{}(left, right) != 0 && of_2.second != 0;
-                          }),
-                          fails_as_printed([] { return !has_product<tensor<double, axis<64>>>; }), holds_corrected([] {
-                              for (unsigned m = 0; m < 4; ++m)
-                                  for (unsigned l = 0; l < 4; ++l)
-                                      if (!(independence().covariance(q[m], k[l]) == 0 && lecture().mean(q[m] * k[l]) == 0))
-                                          return false;
-                              return lecture().mean(term(0)) == 0;
-                          }));
+constexpr bool components_are_independent = [] {
+    const hypotheses h = independence().finite(7);
+    for (unsigned m = 0; m < 4; ++m)
+        for (unsigned l = 0; l < 4; ++l) {
+            polynomial power_of_q = 1;
+            for (unsigned a = 1; a <= 7; ++a) {
+                power_of_q = power_of_q * q[m];
+                polynomial power_of_k = 1;
+                for (unsigned b = 1; b <= 7; ++b) {
+                    power_of_k = power_of_k * k[l];
+                    if (!(h.mean(power_of_q * power_of_k) == h.mean(power_of_q) * h.mean(power_of_k))) return false;
+                }
+            }
+        }
+    return true;
+}();
+const entry A026 =
+    settle("A026", fails_as_printed([] { return has_product<double> && !has_product<tensor<double, axis<64>>>; }),
+           holds_corrected([] { return components_are_independent && lecture().mean(term(0)) == 0; }));
 
 // A027: from independence alone the mean of the product is the product of the means, which may be 1.
 const entry A027 =
@@ -93,7 +102,11 @@ const entry A031 =
                       lecture().mean(term(0)) == whole_number(line, 2) && of_1.has_expectation(whole_number(line, 2));
            }));
 const entry A032 =
-    settle("A032",
+    settle("A032", holds([] {
+               const hypotheses h = finite_moments().finite(4);
+               return h.variance(term(0)) == h.mean(square(term(0))) - square(h.mean(term(0))) &&
+                      h.variance(q[0]) == h.mean(square(q[0])) - square(h.mean(q[0]));
+           }),
            holds("0",
                  [](std::string_view mean) {
                      const hypotheses h = finite_moments().finite(4).given(term(0), whole_number(mean));

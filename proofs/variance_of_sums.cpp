@@ -2,8 +2,11 @@
 // Why scores are divided by √d_k, second part: the variance of a sum of d_k terms is d_k, and divided by √d_k it is 1.
 
 #include "at_random.hpp"
+#include "exact.hpp"
 #include "settle.hpp"
 #include "whole_number.hpp"
+
+#include "attest/arithmetic/rational.hpp"
 
 namespace attest::proofs {
 namespace {
@@ -35,18 +38,25 @@ static_assert(of_signs().mean(square(square(score_of<3>()))) == 3 * 3 * 3 - 2 * 
 // [/written out]
 
 // [A035]
-// "Proof (2)": the sum. X = x with probability 1/x, for x = 2, 4, 8, …, has no second moment: each of its infinitely many values
-// x adds x to it. Then X + Y with Y = −X is the constant 0, but Var X + Var Y + 2 Cov(X, Y) is ∞ + ∞ − ∞.
-constexpr bool second_moment_grows(int values) {
-    tensor<long long, axis<20>> probability, squares; // in units of 2^−20
-    for (int j = 0; j < values; ++j) probability(j) = 1LL << (20 - j - 1), squares(j) = 1LL << 2 * (j + 1);
-    return dot_product{}(probability, squares) == ((1LL << (values + 1)) - 2) << 20;
+// "Proof (2)": the sum. X = 2^j with probability 3·4^−j, for j = 1, 2, 3, …, has the mean 3 and no second moment: each of its
+// infinitely many values adds 3 to it. Then X + Y with Y = −X is the constant 0, but Var X + Var Y + 2 Cov(X, Y) is ∞ + ∞ − ∞.
+// The first n values have the probability 1 − 4^−n in all, and add 3 − 3·2^−n to the mean and 3n to the second moment.
+constexpr bool second_moment_alone_grows(int n) {
+    tensor<long long, axis<20>> probability, ones, x, squares; // probabilities in units of 4^−20
+    for (int j = 0; j < n; ++j) {
+        probability(j) = 3LL << 2 * (20 - (j + 1));
+        ones(j) = 1, x(j) = 1LL << (j + 1), squares(j) = x(j) * x(j);
+    }
+    return dot_product{}(probability, ones) == (1LL << 40) - (1LL << (40 - 2 * n)) &&
+           dot_product{}(probability, x) == (3LL << 40) - (3LL << (40 - n)) &&
+           dot_product{}(probability, squares) == 3LL * n << 40;
 }
 const entry A035 = settle("A035", fails_as_printed([] {
-                              for (int values = 1; values <= 20; ++values)
-                                  if (!second_moment_grows(values)) return false;
-                              const polynomial x = c, probability = one / c, X = term(0), Y = -X;
-                              return probability * square(x) == x && X + Y == 0 && !hypotheses().has_mean(square(X));
+                              for (int n = 1; n <= 20; ++n)
+                                  if (!second_moment_alone_grows(n)) return false;
+                              const hypotheses mean_alone = hypotheses().given(term(0), 3);
+                              const polynomial X = term(0), Y = -X;
+                              return X + Y == 0 && mean_alone.has_mean(X) && !mean_alone.has_mean(square(X));
                           }),
                           holds_corrected([] {
                               const hypotheses h =
@@ -174,6 +184,19 @@ const entry A040 = settle("A040", holds([] {
                                      every_score(lecture(), scaled_dot_product<polynomial>{c}).variance() == c * c * d() &&
                                      of_score<3>(0, 5).has_variance(5 * 5 * 3);
                           }));
+// Is the mean square of q·k/√D over all outcomes that number, each score divided by what the formula takes for √D?
+template <class S, unsigned D>
+constexpr bool has_mean_square_divided_by_root(int mean_square) {
+    const auto divided = scaled_dot_product<S>::of_dimension(D);
+    S sum(0);
+    tensor<S, axis<D>> left, right;
+    for (unsigned outcome = 0; outcome < 1U << 2 * D; ++outcome) {
+        for (unsigned m = 0; m < D; ++m) left(m) = S(sign(outcome, m)), right(m) = S(sign(outcome, D + m));
+        const S score = divided(left, right);
+        sum = sum + score * score;
+    }
+    return sum == S(mean_square * (1 << 2 * D));
+}
 const entry A041 = settle("A041",
                           holds("1",
                                 [](std::string_view variance) {
@@ -181,9 +204,11 @@ const entry A041 = settle("A041",
                                            square(one / root_d) * variance_of_score == whole_number(variance) &&
                                            one / d() * d() == whole_number(variance);
                                 }),
-                          holds([] { // Var(S/√d_k) = Var S / d_k of what has been counted
-                              return of_1.has_variance(1 * 1) && of_2.has_variance(2 * 1) && of_3.has_variance(3 * 1) &&
-                                     of_4.has_variance(4 * 1);
+                          holds([] { // the mean of S/√d_k is 0, as that of S
+                              return has_mean_square_divided_by_root<rational, 1>(1) &&
+                                     has_mean_square_divided_by_root<exact, 2>(1) &&
+                                     has_mean_square_divided_by_root<rational, 4>(1) && of_1.has_expectation(0) &&
+                                     of_2.has_expectation(0) && of_4.has_expectation(0);
                           }));
 const entry A042 =
     settle("A042", holds([] { return variance_by_root == 1 && variance_by_d == one / d() && !(variance_by_d == 1); }));

@@ -19,7 +19,8 @@ inline constexpr claim activation_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "all integers from -500 to 500; enclosures of all numbers from 0 to 1000 and from -1000 to 0; at 0 there is no "
+     .details = "all integers from -500 to 500; enclosures: of all numbers from -1000 to 0 it is 0, and from 2^-100 to "
+                "1000 its slope is 1; at 0 there is no "
                 "slope: the difference quotients of both sides differ"},
     {.id = "A105",
      .statement = "GELU: a heading, under which the slides have no definition.",

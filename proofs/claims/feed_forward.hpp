@@ -17,12 +17,12 @@ inline constexpr claim feed_forward_claims[] = {
                 "influence on another, with an opaque ReLU, which stands for any activation; in integers, exactly, on one "
                 "example",
      .seeds = 4,
-     .degree = 4},
+     .degree = 32},
     {.id = "A097",
      .statement = "The FFN adds the nonlinearity that is necessary.",
      .text = wording::correct,
      .status = outcome::identity,
-     .by = means::exact,
+     .by = means::field,
      .details = "exact integers: with ReLU FFN(x) + FFN(-x) is not 2 FFN(0), so it is not affine; finite field, n = 3, d_model "
                 "= 2, d_ff = 4: without an activation (X W_1 + b_1) W_2 + b_2 = X (W_1 W_2) + (b_1 W_2 + b_2), one affine map",
      .seeds = 4,
@@ -49,11 +49,11 @@ inline constexpr claim feed_forward_claims[] = {
      .statement = "The FFN applies a non-linear transformation at each position.",
      .text = wording::correct,
      .status = outcome::identity,
-     .by = means::exact,
+     .by = means::field,
      .details = "exact integers: not affine with ReLU; finite field, n = 3, d_model = 2, d_ff = 4: row i of the result comes "
                 "from row i alone",
      .seeds = 4,
-     .degree = 4},
+     .degree = 32},
     {.id = "A101",
      .statement = "The FFN is two linear transformations and a non-linear activation, typically ReLU or GELU.",
      .text = wording::imprecise,
@@ -81,7 +81,7 @@ inline constexpr claim feed_forward_claims[] = {
      .details = "finite field, n = 3, d_model = 2, d_ff = 4, with an opaque ReLU; in integers, exactly, on one example",
      .tests = "compile_fail/feed_forward_hidden_dimension",
      .seeds = 4,
-     .degree = 4},
+     .degree = 32},
 };
 
 } // namespace attest::proofs

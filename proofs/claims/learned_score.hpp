@@ -30,11 +30,13 @@ inline constexpr claim learned_score_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details = "identity (probabilistic) at 4 points of the finite field, with any function in the place of tanh: d_s = 2, "
-               "d_h = 3, 4 hidden components; enclosures: |e| ≤ |b_1| + ... + |b_4| for large s and h",
+               "d_h = 3, 4 hidden components; enclosures: |e| ≤ |b_1| + ... + |b_4| = 7 for b = (2, 1, −1, 3) and "
+               "all s, h, W_1 and W_2 with components between −1000 and 1000",
      .tests = "compile_fail/additive_input compile_fail/additive_hidden_dimension",
-     .seeds = 4},
+     .seeds = 4,
+     .degree = 32},
     {.id = "B006",
-     .statement = "It projects query and key into a shared space, and then scores with a learned vector b.",
+     .statement = "Query and key are projected to one space that they share, and a learned vector b scores them there.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,

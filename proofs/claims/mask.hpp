@@ -9,10 +9,10 @@ namespace attest::proofs {
 
 inline constexpr claim mask_claims[] = {
     {.id = "B039",
-     .statement = "For autoregressive decoding position i must not see positions j > i.",
+     .statement = "A decoder that goes from left to right must hide from position i all that stands at j > i.",
      .text = wording::correct,
      .status = outcome::proved,
-     .by = means::field,
+     .by = means::doubles,
      .details =
          "full enumeration of 8 x 8 positions; double, 4 tokens: rows keep their bits when all later tokens are NaN",
      .tests = "formula/mask formula/attention"},

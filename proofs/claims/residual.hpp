@@ -35,20 +35,21 @@ inline constexpr claim residual_claims[] = {
      .correction = "So for numbers. For vectors it is I + J, with the Jacobian J of f and the unit matrix I: the 1 stands on "
                    "the diagonal alone.",
      .seeds = 4,
-     .degree = 8},
+     .degree = 16},
     {.id = "A087",
      .statement = "Even if f' is near 0, the total gradient is still at least 1.",
      .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::exact,
-     .details = "dual numbers over exact rationals; for vectors over the finite field, d = 3 (probabilistic), as sums of "
+     .details = "dual numbers over exact rationals, and for |1 + f'| >= 1 - |f'| over polynomials: (1 + f')² - (1 - a)² = 2 (f' + a) + f'² - "
+                "a², which is not negative for a = |f'|; for vectors over the finite field, d = 3 (probabilistic), as sums of "
                 "squares",
      .correction = "|1 + f'| >= 1 - |f'|, reached by negative f' above -1: below 1, and 0 for f' = -1. For vectors |(I + J) v| "
-                   ">= |v| - |J v|, so that the least singular value of I + J is at least 1 - |J|. In a post-norm block the "
-                   "norm's Jacobian multiplies all of it.",
+                   ">= |v| - |J v|, so that the least singular value of I + J is at least 1 - |J|. For a "
+                   "post-norm block see B044.",
      .value = "f' = -1/100 gives 99/100, f' = -1 gives 0",
      .seeds = 4,
-     .degree = 16},
+     .degree = 32},
     {.id = "B043",
      .statement = "x' = x + SubLayer(x).",
      .text = wording::correct,
@@ -58,14 +59,14 @@ inline constexpr claim residual_claims[] = {
      .seeds = 4,
      .degree = 1},
     {.id = "B044",
-     .statement = "The gradient flows directly through the addition.",
+     .statement = "The gradient flows directly through the addition, so that the way to the input stays intact.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::exact,
      .details = "dual numbers over exact rationals: in LN(x + f(x)) the direction (1, 1, 1, 1) is lost; finite field, n = 1, d "
                 "= 3 (probabilistic)",
-     .correction = "Through the addition, yes: both terms get all of dy. In the post-norm block of the same lecture what "
-                   "arrives there has been through the Jacobian of the layer norm, on the direct path too.",
+     .correction = "Through the addition, yes: both terms get all of dy. Intact, no: in the post-norm block of the same lecture "
+                   "what arrives there has been through the Jacobian of the layer norm, on the direct path too.",
      .seeds = 4,
      .degree = 32},
     {.id = "B045",

@@ -9,12 +9,12 @@ namespace attest::proofs {
 
 inline constexpr claim score_claims[] = {
     {.id = "A001",
-     .statement = "q·k_t is the degree to which token t ∈ V is important for predicting the current token q.",
+     .statement = "q·k_t says how important token t ∈ V is when the current token q is predicted.",
      .text = wording::imprecise,
      .status = outcome::not_checkable,
      .by = means::opinion,
      .details = "an interpretation: no program can say what a token is important for",
-     .correction = "q is the query of the current position, not the token that is predicted, and the raw score is a number of "
+     .correction = "q belongs to the current position, and is not the token that is predicted; the raw score is a number of "
                    "either sign. V is the vocabulary here, and elsewhere the matrix of values."},
     {.id = "A002",
      .statement = "q·k_t is a scalar.",
@@ -27,8 +27,8 @@ inline constexpr claim score_claims[] = {
      .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::exact,
-     .details = "counterexample q = (1, 0), k = (−1, 0), exact; corrected: enclosures, and an identity (probabilistic) with 3 "
-               "keys, d_k = 2",
+     .details = "counterexample q = (1, 0), k = (−1, 0), exact; corrected, with 3 keys and d_k = 2: enclosures for all "
+               "components between −2 and 2, and an identity (probabilistic)",
      .correction = "Scores may be negative, as the one of `value`, and do not add to 1. Their softmax is positive and adds to "
                    "1.",
      .value = "-1",
@@ -50,7 +50,7 @@ inline constexpr claim score_claims[] = {
                    "with itself: 1·1 < 1·2. Among keys of one norm it orders by distance: |q − k|² = |q|² + |k|² − 2 q·k.",
      .value = "1, 2"},
     {.id = "A008",
-     .statement = "d_k is the dimension of the keys.",
+     .statement = "The keys have the dimension d_k.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
@@ -136,7 +136,7 @@ inline constexpr claim score_claims[] = {
      .details = "polynomials in the components, d_k = 4: the law of cosines in the triangle of q, k and q − k, and |q·k| ≤ |q| "
                "|k| by the identity of Lagrange (for vectors that are not 0)"},
     {.id = "E040",
-     .statement = "q·k is large and positive when the two vectors point the same way.",
+     .statement = "Two vectors of one direction have a large, positive q·k.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::exact,
@@ -145,7 +145,7 @@ inline constexpr claim score_claims[] = {
                    "Among keys of one length it is largest for that of the query's direction.",
      .value = "0.0001"},
     {.id = "E041",
-     .statement = "q·k is smooth and differentiable, unlike a hard match, so that gradients flow.",
+     .statement = "As q·k is differentiable and smooth, which a hard match is not, gradients flow.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::polynomials,

@@ -9,7 +9,7 @@ namespace attest::proofs {
 
 inline constexpr claim symmetry_claims[] = {
     {.id = "A018",
-     .statement = "Attention is invariant under permutations: the order of the tokens does not change the result.",
+     .statement = "Attention is permutation-invariant: in whatever order the tokens stand, the result is the same.",
      .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::exact,
@@ -42,7 +42,7 @@ inline constexpr claim symmetry_claims[] = {
      .details = "finite field: n = 2, d = 2, d_k = 3, d_v = 2, without a mask",
      .seeds = 8},
     {.id = "E036",
-     .statement = "Each score q_i · k_j depends only on which vectors meet, not on where they stand.",
+     .statement = "The score q_i · k_j is decided by the two vectors that meet, wherever they stand.",
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
@@ -57,7 +57,7 @@ inline constexpr claim symmetry_claims[] = {
      .details = "finite field: all 24 permutations of n = 4 tokens, d = 2, d_k = 3, d_v = 2, without a mask; the 120 orders of n = 5 keys with their values, seen from one query, at one point",
      .seeds = 4},
     {.id = "E038",
-     .statement = "Self-attention has no built-in notion of order, which is why a positional encoding must be added.",
+     .statement = "Self-attention knows no order of its own; therefore a positional encoding has to be added.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::exact,

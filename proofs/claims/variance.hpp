@@ -15,7 +15,7 @@ inline constexpr claim variance_claims[] = {
      .by = means::moments,
      .details = "moments as symbols, for every d_k: the variance of q·k is d_k, that of (q·k)/√d_k is 1"},
     {.id = "A024",
-     .statement = "The factor 1/√d_k is needed to keep the gradients in a good range.",
+     .statement = "Gradients stay in a good range only with the factor 1/√d_k.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::enclosures,
@@ -31,16 +31,17 @@ inline constexpr claim variance_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enumeration,
-     .details = "random signs are such variables: all outcomes for d_k = 1 to 4, the exact distribution of q·k for d_k = 64"},
+     .details = "random signs are such variables: both outcomes of one, all outcomes for d_k = 1 to 4, the exact distribution of "
+               "q·k for d_k = 64"},
     {.id = "A026",
-     .statement = "Thus the (bold) q_i and k_j are independent, written q_i ⊥ k_j.",
+     .statement = "So query and key are independent: q_i ⊥ k_j, in the bold letters of vectors, and so are those of E[q_i k_j].",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::moments,
-     .details = "moments as symbols; types: vectors have no product and no square; all 16 outcomes of random signs, d_k = 2: "
-               "independent vectors that are not orthogonal",
-     .correction = "Each component of the query is independent of each component of the key; ⊥ does not mean orthogonal here, "
-                   "and bold letters do not mean vectors."},
+     .details = "types: vectors have no product and no square. Corrected: moments as symbols, E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] "
+               "for four components each and a, b to 7",
+     .correction = "Each component of the query is independent of each component of the key: q_i and k_j are these numbers, not "
+                   "the vectors of tokens i and j, whose product E[q_i k_j] would need."},
     {.id = "A027",
      .statement = "That q_i and k_j are independent implies that E[q_i k_j] = 0.",
      .text = wording::imprecise,
@@ -67,7 +68,7 @@ inline constexpr claim variance_claims[] = {
      .by = means::moments,
      .details = "moments as symbols, from Var X = E[(X − E X)²]; needs no hypothesis but that the moments are finite"},
     {.id = "A031",
-     .statement = "As q_i and k_i are independent, E[q_i k_i] = E[q_i] E[k_i] = 0·0 = 0.",
+     .statement = "Independence gives E[q_i k_i] = E[q_i] E[k_i] = 0·0 = 0.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
@@ -91,12 +92,12 @@ inline constexpr claim variance_claims[] = {
      .by = means::moments,
      .details = "moments as symbols; all outcomes of random signs, d_k = 1"},
     {.id = "A035",
-     .statement = "For any two random variables, Var(X + Y) = Var X + Var Y + 2 Cov(X, Y).",
+     .statement = "Whatever X and Y are, Var(X + Y) = Var X + Var Y + 2 Cov(X, Y).",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::moments,
-     .details = "moments as symbols; counterexample X = 2^j with probability 2^−j, and Y = −X: the sum is the constant 0, and "
-               "the right side is ∞ + ∞ − ∞",
+     .details = "moments as symbols; counterexample X = 2^j with probability 3·4^−j, which has mean 3 and no second moment, and "
+               "Y = −X: the sum is the constant 0, and the right side is ∞ + ∞ − ∞",
      .correction = "For any two random variables with finite second moments."},
     {.id = "A036",
      .statement = "Cov(X, Y) = E[XY] − E[X] E[Y], which is 0 whenever X and Y are independent.",
@@ -106,20 +107,20 @@ inline constexpr claim variance_claims[] = {
      .details = "moments as symbols, for X and Y with finite second moments; the converse is false: counterexample X = −1, 0, "
                "1 and Y = X²"},
     {.id = "A037",
-     .statement = "So it is for a sum of d_k mutually independent terms: the covariances vanish, and the variances remain.",
+     .statement = "So it is for d_k terms that are mutually independent: the covariances vanish, and the variances remain.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
      .details = "moments as symbols: 2, 3 and 4 terms, each with a mean and a variance of its own; every number of terms that "
                "are alike (uncorrelated pairs are enough)"},
     {.id = "A038",
-     .statement = "Because all q_m and k_m are mutually independent, the products q_m k_m for different m are independent.",
+     .statement = "The terms q_m k_m are independent of one another, since all components are mutually independent.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
      .details = "moments as symbols: E[(q_1 k_1)^a (q_2 k_2)^b] factors for a, b to 7; all 16 outcomes of random signs; mutual "
-               "independence is needed: of the signs a, b, c and abc any three are independent, and ab + c·abc has the "
-               "variance 4"},
+               "independence is needed: with signs q = (a, c), k = (b, abc), every three of which are independent, the "
+               "variance of q·k is 4"},
     {.id = "A039",
      .statement = "So Var S = Σ_m Var(q_m k_m) = d_k.",
      .text = wording::correct,
@@ -139,7 +140,8 @@ inline constexpr claim variance_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols, for every d_k; all outcomes of random signs for d_k = 1 to 4"},
+     .details = "moments as symbols, for every d_k; all outcomes of random signs for d_k = 1, 2, 4, each score divided by √d_k: "
+               "exact numbers"},
     {.id = "A042",
      .statement = "Dividing by √d_k, not by d_k, restores variance 1 exactly, whatever d_k is.",
      .text = wording::correct,
@@ -169,7 +171,7 @@ inline constexpr claim variance_claims[] = {
      .details = "enclosures",
      .value = "4.158883"},
     {.id = "E030",
-     .statement = "q·k is a sum of d_k independent products.",
+     .statement = "The score q·k adds d_k products, which are independent.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::polynomials,
