@@ -28,7 +28,8 @@ namespace attest::proofs {
     const interval half = interval::ratio(1, 2);
     return units != 0 && surely(off > units - half) && surely(off < units + half);
 }
-/// And is the right rounding `right`, with as many places? So a misprint is pinned: no other digits, and no fewer, would be wrong by as much.
+/// And is the right rounding `right`, with as many places? So a misprint is pinned: no other digits, and no fewer, would be wrong
+/// by as much.
 [[nodiscard]] constexpr bool misprint(const interval& x, std::string_view printed, int units, std::string_view right) {
     return misprint(x, printed, units) && prints(x, right, places_of(printed));
 }

@@ -191,9 +191,8 @@ constexpr tensor<S, d_k> q_1{3, 4};
 template <class S>
 constexpr tensor<S, d_k> k_2{0, 2};
 const entry E009 = settle("E009", holds("3*0+4*2=8", [](std::string_view line) {
-                              return q_1<int>(0) == whole_number(line, 0) && k_2<int>(0) == whole_number(line, 1) &&
-                                     q_1<int>(1) == whole_number(line, 2) && k_2<int>(1) == whole_number(line, 3) &&
-                                     dot_product{}(q_1<int>, k_2<int>) == whole_number(line, 4);
+                              return spells(line, "#*#+#*#=#", q_1<int>(0), k_2<int>(0), q_1<int>(1), k_2<int>(1),
+                                            dot_product{}(q_1<int>, k_2<int>));
                           }));
 
 constexpr interval s_12 = scaled_dot_product<interval>::of_dimension(2)(q_1<interval>, k_2<interval>);
@@ -203,7 +202,7 @@ const entry E010 =
                  [](std::string_view line) {
                      const int above = whole_number(line, 0), d = whole_number(line, 1);
                      return above == dot_product{}(q_1<int>, k_2<int>) && d == static_cast<int>(d_k::size) &&
-                            rounds_to(s_12, line.substr(10));
+                            line.substr(0, 10) == "8/sqrt(2)=" && prints(s_12, line.substr(10), 5);
                  }),
            holds([](const claim& of) { return rounds_to(s_12, of.number()); }),
            holds([] { return scaled_dot_product<exact>::of_dimension(2)(q_1<exact>, k_2<exact>) == 4 * root_two; }));
@@ -217,14 +216,14 @@ const entry E011 = settle(
             const rational literal = rational::decimal(line.substr(0, equals));
             const interval enclosed = interval::decimal(line.substr(0, 1)) / interval::decimal(line.substr(2, equals - 2));
             return literal == dot_product{}(q_1<rational>, k_2<rational>) / rational::decimal(line.substr(2, equals - 2)) &&
-                   rounds_to(sqrt(interval(2)), line.substr(2, equals - 2)) && misprint(enclosed, line.substr(equals + 1), 2);
+                   prints(sqrt(interval(2)), line.substr(2, equals - 2), 5) && misprint(enclosed, line.substr(equals + 1), 2, "5.65687");
         }),
-    holds_corrected("5.65685", [](std::string_view end) { return rounds_to(s_12, end); }), holds_corrected([](const claim& of) {
+    holds_corrected("5.65685", [](std::string_view end) { return prints(s_12, end, 5); }), holds_corrected([](const claim& of) {
         return rounds_to(dot_product{}(q_1<interval>, k_2<interval>) / interval::decimal("1.41421"), of.number());
     }));
 const entry E012 = settle(
     "E012",
-    holds("sqrt(2)=1.41421", [](std::string_view line) { return rounds_to(sqrt(interval(whole_number(line))), line.substr(8)); }),
+    holds("sqrt(2)=1.41421", [](std::string_view line) { return line.substr(0, 8) == "sqrt(2)=" && prints(sqrt(interval(whole_number(line))), line.substr(8), 5); }),
     holds([](const claim& of) { return rounds_to(1 / scaled_dot_product<interval>::of_dimension(2).scale, of.number()); }));
 // [/E009]
 

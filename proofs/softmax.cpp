@@ -4,6 +4,7 @@
 
 #include "exact.hpp"
 #include "identity.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
 
 #include "attest/arithmetic/interval.hpp"
@@ -108,12 +109,12 @@ static_assert(weights == tensor<exact, keys>{ratio(2, 11), ratio(8, 11), ratio(1
 // A054, E005: the weights of a row add to 1.
 const entry A054 = settle("A054", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
                           holds("1", [](std::string_view printed) {
-                              return rounds_to(total, printed) && contains(total, interval::decimal(printed));
+                              return rounds_to(total, printed) && pins(total, interval::decimal(printed));
                           }));
 // A distribution: they are positive, too.
 const entry E005 =
     settle("E005", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
-           holds("1", [](std::string_view printed) { return contains(total, interval::decimal(printed)); }), holds([] {
+           holds("1", [](std::string_view printed) { return pins(total, interval::decimal(printed)); }), holds([] {
                for (std::size_t j = 0; j < 5; ++j)
                    if (!surely(a(j) > 0)) return false;
                return true;
@@ -295,12 +296,14 @@ const entry E058 = settle(
     "E058",
     holds("8", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.99966465"); }),
     holds("0", [](std::string_view s2) { return rounds_to(of_two(8, interval::decimal(s2))(0), "0.99966465"); }),
-    holds("2980.958", [](std::string_view printed) { return rounds_to(exp(interval(8)), printed); }),
-    holds("2981.958", [](std::string_view printed) { return rounds_to(exp(interval(8)) + exp(interval(0)), printed); }),
-    holds("0.99966", [](std::string_view printed) { return rounds_to(unscaled(0), printed); }),
+    holds("2980.958", [](std::string_view printed) { return prints(exp(interval(8)), printed, 3); }),
+    holds("2981.958", [](std::string_view printed) { return prints(exp(interval(8)) + exp(interval(0)), printed, 3); }),
+    holds("0.99966", [](std::string_view printed) { // of the printed quotient, and of the true one
+        return prints(interval::decimal("2980.958") / interval::decimal("2981.958"), printed, 5) && prints(unscaled(0), printed, 5);
+    }),
     holds([](const claim& c) { return rounds_to(unscaled(0), c.number()); }));
 const entry E059 =
-    settle("E059", holds("0.00034", [](std::string_view printed) { return rounds_to(unscaled(1), printed); }),
+    settle("E059", holds("0.00034", [](std::string_view printed) { return prints(unscaled(1), printed, 5); }),
            holds([](const claim& c) { return rounds_to(unscaled(1), c.number()); }),
            holds([] { return surely(1 - unscaled(0) < interval::ratio(1, 1000)); })); // nearly one-hot
 
@@ -322,10 +325,12 @@ const entry E060 = settle(
     holds("0", [](std::string_view score) { return scaled_by_root(d_64::size, 0) == rational::decimal(score); }));
 const entry E061 = settle(
     "E061", holds("1", [](std::string_view s1) { return rounds_to(of_two(interval::decimal(s1), 0)(0), "0.73106"); }),
-    holds("2.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)), printed); }),
-    holds("3.71828", [](std::string_view printed) { return rounds_to(exp(interval(1)) + 1, printed); }),
-    holds("0.73106", [](std::string_view printed) { return rounds_to(scaled(0), printed); }),
-    holds("0.26894", [](std::string_view printed) { return rounds_to(scaled(1), printed); }),
+    holds("2.71828", [](std::string_view printed) { return prints(exp(interval(1)), printed, 5); }),
+    holds("3.71828", [](std::string_view printed) { return prints(exp(interval(1)) + 1, printed, 5); }),
+    holds("0.73106", [](std::string_view printed) { // of the printed quotient, and of the true one
+        return prints(interval::decimal("2.71828") / interval::decimal("3.71828"), printed, 5) && prints(scaled(0), printed, 5);
+    }),
+    holds("0.26894", [](std::string_view printed) { return prints(scaled(1), printed, 5); }),
     holds([](const claim& c) { return rounds_to(scaled(0), c.number(0)) && rounds_to(scaled(1), c.number(1)); }));
 // [/E058]
 

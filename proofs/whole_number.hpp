@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The whole numbers of a printed line: whole_number("3*0+4*2=8", 4) is 8. And the line as a whole: spells("3*0+4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8).
+/// The whole numbers of a printed line: whole_number("3*0+4*2=8", 4) is 8. And the line as a whole:
+/// spells("3*0+4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8).
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ constexpr bool take_number(std::string_view& line, long long number) {
         if (line.empty() || line.front() != '-') return false;
         line.remove_prefix(1);
     }
-    unsigned long long rest = number < 0 ? 0ULL - static_cast<unsigned long long>(number) : static_cast<unsigned long long>(number);
-    unsigned long long power = 1;
+    unsigned long long rest = static_cast<unsigned long long>(number), power = 1;
+    if (number < 0) rest = 0 - rest;
     while (rest / power >= 10) power *= 10;
     for (; power > 0; rest %= power, power /= 10) {
         if (line.empty() || line.front() != static_cast<char>('0' + static_cast<int>(rest / power))) return false;
@@ -40,8 +41,8 @@ constexpr bool take_number(std::string_view& line, long long number) {
 }
 } // namespace detail
 
-/// Is `line`, from its first character to its last, what `pattern` becomes with `numbers` for its '#'s, in their order? False if there are not as many of
-/// one as of the other.
+/// Is `line`, from its first character to its last, what `pattern` becomes with `numbers` for its '#'s, in their order? False if
+/// there are not as many of one as of the other.
 template <class... Number>
 [[nodiscard]] constexpr bool spells(std::string_view line, std::string_view pattern, const Number&... numbers) {
     const long long all[] = {static_cast<long long>(numbers)..., 0};
@@ -57,7 +58,8 @@ template <class... Number>
     return line.empty() && next == sizeof...(Number);
 }
 static_assert(spells("3*0+4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8) && !spells("3*0-4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8));
-static_assert(spells("-12: 100", "#: #", -12, 100) && !spells("12", "#", -12) && !spells("012", "#", 12) && !spells("12", "#", 1) && !spells("1", "#", 12));
+static_assert(spells("-12: 100", "#: #", -12, 100) && spells("0", "#", 0) && !spells("12", "#", -12) && !spells("012", "#", 12));
+static_assert(!spells("12", "#", 1) && !spells("1", "#", 12));
 static_assert(!spells("1", "#", 1, 2) && !spells("1 2", "# #", 1) && !spells("1=", "#", 1));
 
 } // namespace attest::proofs

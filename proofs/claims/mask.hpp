@@ -57,7 +57,7 @@ inline constexpr claim mask_claims[] = {
      .statement = "The weights that survive a mask renormalise.",
      .text = wording::correct,
      .status = outcome::identity,
-     .by = means::exact,
+     .by = means::field,
      .details =
          "finite field, n = 4: masked weight = weight / sum over j <= i of weights; exact rationals for one matrix",
      .seeds = 4},

@@ -206,17 +206,18 @@ inline constexpr claim softmax_claims[] = {
      .by = means::opinion,
      .details = "opinion: what blend is healthy is not defined. Their gradient is in E065"},
     {.id = "E063",
-     .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and so is the derivative of the output by "
-                  "the second score s_2.",
+     .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and because of that the derivative of the "
+                  "output by the second score s_2 is about 0.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::enclosures,
-     .details = "enclosures with dual numbers, v_1 = 0, v_2 = 1; identity (probabilistic) in the finite field: d out/d "
-               "s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
+     .details = "enclosures with dual numbers, v_1 = 0, and v_2 = 1 or 10000; identity (probabilistic) in the finite "
+               "field: d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
      .correction = "The derivative is alpha_1 alpha_2 (v_2 - v_1), and the one by s_1 is its negative: as small, "
-                   "though alpha_1 is nearly 1. That one weight is near 1 makes "
-                   "both vanish. Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw "
-                   "score 0.0245765, 73 times as much.",
+                   "though alpha_1 is nearly 1. With two tokens, "
+                   "one weight near 1 makes both small, unless the values lie far apart: at 10000 the derivative exceeds 3. "
+                   "Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw score 0.0245765, "
+                   "73 times as much.",
      .value = "0.000335238 0.196612 586 0.0245765 73",
      .tests = "gradient/softmax",
      .seeds = 4},

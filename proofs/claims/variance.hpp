@@ -195,7 +195,8 @@ inline constexpr claim variance_claims[] = {
      .status = outcome::refuted,
      .by = means::moments,
      .details = "moments as symbols, for every d_k; exact fractions for d_k = 64",
-     .correction = "It is exactly 1."},
+     .correction = "That is weaker than what is true: nothing is approximate. For components that are independent, with mean 0 and variance 1, "
+                   "it is exactly 1, for every d_k: the difference from 1 is 0."},
     {.id = "E034",
      .statement = "Dividing by √d_k = 8 scales the standard deviation by 1/8.",
      .text = wording::correct,
