@@ -150,8 +150,8 @@ const entry A014 = settle("A014", holds([](const claim& c) { return c.seeds == p
 // [B017]
 const entry B017 = settle("B017", holds([](const claim& c) { return c.seeds == points && scale_is_one_over_root_d_k; }), holds([] {
                               return no_identity([](draw& x) { // softmax over i
-                                  const problem p(x, scale_of_d_k());
-                                  return agree(transpose(softmax(transpose(scaled_scores(p.q, p.k)))), p.alpha);
+                                  const auto s = scores(x.matrix<queries, d_k>(), x.matrix<keys, d_k>());
+                                  return agree(transpose(softmax(transpose(s))), softmax(s));
                               });
                           }));
 // [/B017]

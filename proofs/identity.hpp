@@ -46,18 +46,20 @@ private:
     std::uint64_t seed_, count_ = 0;
 };
 
-/// What one point says: both sides are equal, or not, or a root on the way does not exist.
-enum class agreement { equal, different, undefined };
+/// What one point says: both sides are equal, or not, or a root on the way does not exist. `different_as_terms`: they differ, but a root or an opaque function is
+/// on the way, and may be to blame.
+enum class agreement { equal, different, different_as_terms, undefined };
 
 /// Both, if both are defined.
 [[nodiscard]] constexpr agreement operator&(agreement a, agreement b) {
     if (a == agreement::undefined || b == agreement::undefined) return agreement::undefined;
-    return a == agreement::equal && b == agreement::equal ? agreement::equal : agreement::different;
+    if (a == agreement::different || b == agreement::different) return agreement::different;
+    return a == agreement::equal ? b : a;
 }
 
 [[nodiscard]] constexpr agreement agree(const field& a, const field& b) {
     if (!a.defined() || !b.defined()) return agreement::undefined;
-    return a == b ? agreement::equal : agreement::different;
+    return a == b ? agreement::equal : a.is_formal() || b.is_formal() ? agreement::different_as_terms : agreement::different;
 }
 /// Values and derivatives.
 [[nodiscard]] constexpr agreement agree(const dual<field>& a, const dual<field>& b) {
@@ -80,16 +82,16 @@ template <class X, class Y>
 }
 
 namespace detail {
-// The first `points` defined points; at each, `sides(draw&)` must give `expected`.
-template <class F>
-constexpr bool at_points(unsigned points, agreement expected, const F& sides) {
+// The first `points` defined points; at each, what `sides(draw&)` gives must be `wanted`.
+template <class F, class Wanted>
+constexpr bool at_points(unsigned points, const F& sides, const Wanted& wanted) {
     constexpr unsigned most_draws = 4096; // a root exists at one point in 2 or 4
     for (unsigned seed = 1; points != 0; ++seed) {
         if (seed > most_draws) throw no_such_part("no point where every root exists: is one of a number that is no square, such as sqrt(d_k)?");
         draw x(seed);
         const agreement here = sides(x);
         if (here == agreement::undefined) continue;
-        if (here != expected) return false;
+        if (!wanted(here)) return false;
         --points;
     }
     return true;
@@ -99,13 +101,18 @@ constexpr bool at_points(unsigned points, agreement expected, const F& sides) {
 /// Do both sides agree at as many random points? `sides(draw&)` draws a point and says whether they agree there.
 template <class F>
 [[nodiscard]] constexpr bool identity(unsigned points, const F& sides) {
-    return points != 0 && detail::at_points(points, agreement::equal, sides);
+    return points != 0 && detail::at_points(points, sides, [](agreement a) { return a == agreement::equal; });
 }
-/// Do the sides differ at a random point? Then they are not the same function: no probability is left. Of terms with roots or opaque functions field.hpp says what
-/// that disproves.
+/// Do the sides differ at a random point? Then they are not the same function: no probability is left. Not of terms with roots or opaque functions.
 template <class F>
 [[nodiscard]] constexpr bool no_identity(const F& sides) {
-    return detail::at_points(1, agreement::different, sides);
+    return detail::at_points(1, sides, [](agreement a) { return a == agreement::different; });
+}
+/// The same of terms with roots or opaque functions: they are not the same function for every sign of the roots, and every function in place of the opaque ones.
+/// Whoever asks has to say why that is what he wants.
+template <class F>
+[[nodiscard]] constexpr bool no_identity_of_terms(const F& sides) {
+    return detail::at_points(1, sides, [](agreement a) { return a == agreement::different || a == agreement::different_as_terms; });
 }
 
 /// x + dx·ε.

@@ -50,7 +50,8 @@ template <class X> constexpr layer_norm_options<field> with_root(draw& at, const
 // What several claims rest on is evaluated once, at as many points as they all say.
 constexpr unsigned points = 4;
 template <auto Sides> constexpr bool identical = identity(points, Sides);
-template <auto Sides> constexpr bool different = no_identity(Sides);
+// Nor is a difference the fault of the root: it is t², a square and so positive, by the choice of ε.
+template <auto Sides> constexpr bool different = no_identity_of_terms(Sides);
 template <auto Sides> constexpr bool identical_for(const claim& c) { return c.seeds == points && identical<Sides>; }
 
 constexpr agreement is_the_lectures(draw& at) {

@@ -67,6 +67,8 @@ public:
 
     /// Whether every root on the way exists.
     [[nodiscard]] constexpr bool defined() const noexcept { return !undefined_; }
+    /// Whether a root or an opaque function is on the way: then a difference says less (see above).
+    [[nodiscard]] constexpr bool is_formal() const noexcept { return formal_; }
     /// Whether the value has not been through `exp`.
     [[nodiscard]] constexpr bool has_exponent() const noexcept { return !lost_exponent_; }
 
@@ -114,6 +116,7 @@ public:
         if (x.lost_exponent_) throw no_such_part("the exponential of a value that has been through an exponential already");
         field y;
         y.undefined_ = x.undefined_;
+        y.formal_ = x.formal_;
         y.lost_exponent_ = true;
         y.residue_ = modular::power(base, x.exponent_, p);
         y.set_log(x.residue_, x.exponent_);
@@ -124,6 +127,7 @@ public:
         if (!x.has_log_) throw no_such_part("the logarithm of a value that is not known as an exponential: give it as exp(...)");
         field y;
         y.undefined_ = x.undefined_;
+        y.formal_ = x.formal_;
         y.residue_ = x.log_p_;
         y.exponent_ = x.log_q_;
         y.angle_ = angle::lost;
@@ -135,6 +139,7 @@ public:
         const modular::root in_p = modular::square_root(x.residue_, p), in_q = modular::square_root(x.exponent_, q);
         y.residue_ = in_p.value;
         y.exponent_ = !x.lost_exponent_ ? in_q.value : 0;
+        y.formal_ = true;
         y.undefined_ = x.undefined_ || !in_p.exists || (!x.lost_exponent_ && !in_q.exists);
         return y;
     }
@@ -169,6 +174,7 @@ private:
     static constexpr field of_both(const field& a, const field& b) {
         field c;
         c.undefined_ = a.undefined_ || b.undefined_;
+        c.formal_ = a.formal_ || b.formal_;
         c.lost_exponent_ = a.lost_exponent_ || b.lost_exponent_;
         c.angle_ = angle::lost;
         return c;
@@ -183,6 +189,7 @@ private:
     static constexpr residue opaque(residue tag, residue x, residue modulus) { return x == 0 ? 0 : modular::scrambled(0x6f70617175650000U + tag, x, modulus); }
     [[nodiscard]] constexpr field through(residue tag) const {
         field y = of_both(*this, *this);
+        y.formal_ = true;
         y.residue_ = opaque(tag, residue_, p);
         y.exponent_ = !lost_exponent_ ? opaque(tag + 1, exponent_, q) : 0;
         return y;
@@ -236,6 +243,7 @@ private:
     residue turn_p_ = 0, turn_q_ = 0;
     // All bits of 0 are zero: GCC 12 forgets other defaults in the last elements of some arrays of a constant expression.
     bool undefined_ = false;
+    bool formal_ = false;
     bool lost_exponent_ = false;
     bool has_log_ = false;
     angle angle_ = angle::of_integer;
