@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
         for (const auto& item : fs::recursive_directory_iterator(root / "proofs" / "claims"))
             if (item.path().extension() == ".hpp") collect(entries, root, item.path(), std::regex(R"re(\.id = "([ABE]\d{3})")re"));
         for (const auto& item : fs::recursive_directory_iterator(root / "proofs"))
-            if (item.path().extension() == ".cpp") collect(places, root, item.path(), std::regex(R"re(\bentry \w+ = settle\(\s*"([ABE]\d{3})")re"));
+            if (item.path().extension() == ".cpp") collect(places, root, item.path(), std::regex(R"re(\bentry\s+\w+\s*=\s*settle\(\s*"([ABE]\d{3})")re"));
         places.merge(entries);
         for (const auto& [id, at] : places) std::cout << "{\"" << id << "\", \"" << at.file << "\", " << at.line << "},\n";
     } catch (const std::exception& error) {
