@@ -54,7 +54,7 @@ namespace detail {
 
 // A built-in array, or anything with begin() and end().
 template <class R> [[nodiscard]] constexpr auto layers_begin(const R& layers) {
-    if constexpr (std::is_array_v<R>) return layers + 0;
+    if constexpr (std::is_array_v<R>) return static_cast<const std::remove_extent_t<R>*>(layers);
     else return layers.begin();
 }
 

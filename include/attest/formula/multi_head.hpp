@@ -65,7 +65,8 @@ template <axis_type D, class X>
         strides[0] = of.stride(0);
         strides[1] = of.stride(1);
     }
-    return view<T, rows, D>(of.data() + static_cast<std::ptrdiff_t>(h * d) * strides[1], extents<rows, D>(of.length(0), d), strides);
+    const std::ptrdiff_t first = of.length(0) == 0 ? 0 : static_cast<std::ptrdiff_t>(h * d) * strides[1]; // without rows there may be no memory to step in
+    return view<T, rows, D>(of.data() + first, extents<rows, D>(of.length(0), d), strides);
 }
 
 /// Q, K and V of all heads, side by side. Shapes: n × H·d_k, m × H_kv·d_k, m × H_kv·d_v.
