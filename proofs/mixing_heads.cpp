@@ -4,21 +4,12 @@
 #include "exact.hpp"
 #include "identity.hpp"
 #include "settle.hpp"
+#include "unit_matrices.hpp"
 
 #include "attest/formula/multi_head.hpp"
 
 namespace attest::proofs {
 namespace {
-
-// Number `index` of the matrices with a single 1. A law that is linear in a matrix, and holds for these, holds for all.
-template <class A, class B>
-constexpr tensor<int, A, B> unit(std::size_t index) {
-    tensor<int, A, B> result;
-    result.data()[index] = 1;
-    return result;
-}
-template <class A, class B>
-constexpr std::size_t units = A::size * B::size;
 
 namespace mixing {
 

@@ -3,6 +3,7 @@
 
 #include "identity.hpp"
 #include "settle.hpp"
+#include "unit_matrices.hpp"
 
 #include "attest/formula/projection.hpp"
 #include "attest/gradient/projection.hpp"
@@ -10,16 +11,6 @@
 
 namespace attest::proofs {
 namespace {
-
-// Number `index` of the matrices with a single 1. A law that is linear in a matrix, and holds for these, holds for all.
-template <class A, class B>
-constexpr tensor<int, A, B> unit(std::size_t index) {
-    tensor<int, A, B> result;
-    result.data()[index] = 1;
-    return result;
-}
-template <class A, class B>
-constexpr std::size_t units = A::size * B::size;
 
 namespace layouts {
 

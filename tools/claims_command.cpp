@@ -3,8 +3,6 @@
 #include "claims.hpp"
 #include "commands.hpp"
 
-#include "attest/question/nearest.hpp"
-
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
@@ -102,7 +100,7 @@ std::string explained(const claim& c) {
     line("instead", c.correction);
     line("value", c.value);
     line("method", word(c.by));
-    line("details", c.details);
+    if (c.details != word(c.by)) line("details", c.details);
     line("error", error_of(c));
     line("tests", c.tests);
     const bool has_proof = source_of(c).find(".cpp:") != std::string::npos;
@@ -127,10 +125,14 @@ int run_claims_command(bool json) {
 int run_explain_command(const std::string& code) {
     const claim* c = proofs::find_claim(normal_id(code));
     if (c == nullptr) {
-        std::vector<std::string_view> ids;
-        for (const claim* known : claims_in_order()) ids.push_back(known->id);
-        throw usage_error("there is no code '" + (code.size() > 40 ? code.substr(0, 40) + "..." : code) + "'; claims are " + std::string(ids.front()) + " to " + std::string(ids.back()) + ", and attest claims lists them" +
-                          " (mistakes have no codes in this version)");
+        std::string ranges; // A001 to A117, B001 to B060, …
+        std::string_view last;
+        for (const claim* known : claims_in_order()) {
+            if (last.empty() || known->id[0] != last[0]) ranges += (last.empty() ? "" : " to " + std::string(last) + ", ") + std::string(known->id);
+            last = known->id;
+        }
+        throw usage_error("there is no code '" + (code.size() > 40 ? code.substr(0, 40) + "..." : code) + "'; claims are " + ranges + " to " + std::string(last) +
+                          ", and attest claims lists them (mistakes have no codes in this version)");
     }
     std::fputs(explained(*c).c_str(), stdout);
     return passed;

@@ -105,7 +105,7 @@ TEST_CASE("a code that does not exist is trouble, and the message says which do"
         INFO(code << ": " << shown(o));
         CHECK(o.status == 2);
         CHECK(o.out.empty());
-        CHECK(contains(o.err, "A001 to E079"));
+        CHECK(contains(o.err, "A001 to A117, B001 to B060, E001 to E079"));
     }
     CHECK(run({"explain"}).status == 2);
     CHECK(run({"claims", "extra"}).status == 2);
