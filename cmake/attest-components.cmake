@@ -5,7 +5,7 @@
 # attest_component_of(<variable> <path below include/attest>)
 function(attest_component_of result path)
     if(path MATCHES "^(shape|elementary|formula|gradient)/"
-       OR path MATCHES "^arithmetic/(scalar|dual|formats|power_of_two)\\.hpp$"
+       OR path MATCHES "^arithmetic/(scalar|dual|formats|power_of_two|unfused)\\.hpp$"
        OR path MATCHES "^io/(array|archive)\\.hpp$" # plain data; the files are attest::io
        OR NOT path MATCHES "/")
         set(component attest)

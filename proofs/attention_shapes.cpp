@@ -2,6 +2,7 @@
 // The shapes of attention. Nothing is computed here: types decide.
 
 #include "settle.hpp"
+#include "whole_number.hpp"
 
 #include "attest/formula/attention.hpp"
 
@@ -48,9 +49,7 @@ struct three : axis<3> {};
 struct four : axis<4> {};
 struct five : axis<5> {};
 using Z = output_of<three, four, five>;
-constexpr bool is(std::size_t length, std::string_view printed) {
-    return printed.size() == 1 && printed[0] == static_cast<char>('0' + length);
-}
+constexpr bool is(std::size_t length, std::string_view printed) { return spells(printed, "#", length); }
 
 const entry E054 =
     settle("E054",

@@ -3,6 +3,7 @@
 
 #include "opaque.hpp"
 #include "settle.hpp"
+#include "three_times.hpp"
 
 #include "attest/formula/decoder.hpp"
 
@@ -140,52 +141,37 @@ static_assert(for_any_functions(1, [](opaque_draw& free) {
 }));
 
 // Who looks sees each stage once, in the order of computation, and may put another in its place.
-struct stage_names {
-    const char* of[6];
-};
-struct three_times { // the stage with this name
-    const stage_names* expected;
-    std::string_view name;
-    std::size_t* seen;
-    constexpr void operator()(const char* now, tensor<opaque, n, d>& stage) const {
-        if (std::string_view(now) != expected->of[(*seen)++]) throw no_such_value();
-        if (now == name)
-            for (std::size_t i = 0; i < stage.elements(); ++i) stage.data()[i] = stage.data()[i] * 3;
-    }
-};
-constexpr auto thrice(auto x) {
-    for (std::size_t i = 0; i < x.elements(); ++i) x.data()[i] = x.data()[i] * 3;
-    return x;
-}
-constexpr stage_names order_of_post{{"self_attn.out", "norm1.out", "cross_attn.out", "norm2.out", "ffn.out", "norm3.out"}};
-constexpr stage_names order_of_pre{{"norm1.out", "self_attn.out", "norm2.out", "cross_attn.out", "norm3.out", "ffn.out"}};
+constexpr const char* order_of_post[] = {"self_attn.out", "norm1.out", "cross_attn.out", "norm2.out", "ffn.out", "norm3.out"};
+constexpr const char* order_of_pre[] = {"norm1.out", "self_attn.out", "norm2.out", "cross_attn.out", "norm3.out", "ffn.out"};
 static_assert(for_any_functions(1, [](opaque_draw& free) {
     const auto [x, memory, w, options] = of(free, norm_position::post);
-    for (const char* name : order_of_post.of) {
+    for (const char* name : order_of_post) {
         std::size_t seen = 0;
-        const auto layer = decoder_layer_stages(x, memory, w, options, masked, padded, three_times{&order_of_post, name, &seen});
-        const auto if_it_is = [name](std::string_view other, auto stage) { return other == name ? thrice(stage) : stage; };
-        const auto self = if_it_is("self_attn.out", multi_head_attention(x, w.self_attn, masked));
-        const auto a = if_it_is("norm1.out", layer_norm(residual(x, self), w.norm1, options.layer_norm));
-        const auto cross = if_it_is("cross_attn.out", multi_head_attention(a, memory, w.cross_attn, padded));
-        const auto c = if_it_is("norm2.out", layer_norm(residual(a, cross), w.norm2, options.layer_norm));
-        const auto FFN_c = if_it_is("ffn.out", feed_forward(c, w.ffn, options.activation));
-        if (seen != 6 || !(layer.out == if_it_is("norm3.out", layer_norm(residual(c, FFN_c), w.norm3, options.layer_norm)))) return false;
+        const three_times thrice{order_of_post, name, &seen};
+        const auto layer = decoder_layer_stages(x, memory, w, options, masked, padded, thrice);
+        const auto self = thrice.if_it_is("self_attn.out", multi_head_attention(x, w.self_attn, masked));
+        const auto a = thrice.if_it_is("norm1.out", layer_norm(residual(x, self), w.norm1, options.layer_norm));
+        const auto cross = thrice.if_it_is("cross_attn.out", multi_head_attention(a, memory, w.cross_attn, padded));
+        const auto c = thrice.if_it_is("norm2.out", layer_norm(residual(a, cross), w.norm2, options.layer_norm));
+        const auto FFN_c = thrice.if_it_is("ffn.out", feed_forward(c, w.ffn, options.activation));
+        const auto out = thrice.if_it_is("norm3.out", layer_norm(residual(c, FFN_c), w.norm3, options.layer_norm));
+        if (seen != std::size(order_of_post) || !(layer.out == out)) return false;
     }
     return true;
 }));
 static_assert(for_any_functions(1, [](opaque_draw& free) {
     const auto [x, memory, w, options] = of(free, norm_position::pre);
-    for (const char* name : order_of_pre.of) {
+    for (const char* name : order_of_pre) {
         std::size_t seen = 0;
-        const auto layer = decoder_layer_stages(x, memory, w, options, masked, padded, three_times{&order_of_pre, name, &seen});
-        const auto if_it_is = [name](std::string_view other, auto stage) { return other == name ? thrice(stage) : stage; };
-        const auto LN_x = if_it_is("norm1.out", layer_norm(x, w.norm1, options.layer_norm));
-        const auto a = residual(x, if_it_is("self_attn.out", multi_head_attention(LN_x, w.self_attn, masked)));
-        const auto LN_a = if_it_is("norm2.out", layer_norm(a, w.norm2, options.layer_norm));
-        const auto c = residual(a, if_it_is("cross_attn.out", multi_head_attention(LN_a, memory, w.cross_attn, padded)));
-        const auto LN_c = if_it_is("norm3.out", layer_norm(c, w.norm3, options.layer_norm));
-        if (seen != 6 || !(layer.out == residual(c, if_it_is("ffn.out", feed_forward(LN_c, w.ffn, options.activation))))) return false;
+        const three_times thrice{order_of_pre, name, &seen};
+        const auto layer = decoder_layer_stages(x, memory, w, options, masked, padded, thrice);
+        const auto LN_x = thrice.if_it_is("norm1.out", layer_norm(x, w.norm1, options.layer_norm));
+        const auto a = residual(x, thrice.if_it_is("self_attn.out", multi_head_attention(LN_x, w.self_attn, masked)));
+        const auto LN_a = thrice.if_it_is("norm2.out", layer_norm(a, w.norm2, options.layer_norm));
+        const auto c = residual(a, thrice.if_it_is("cross_attn.out", multi_head_attention(LN_a, memory, w.cross_attn, padded)));
+        const auto LN_c = thrice.if_it_is("norm3.out", layer_norm(c, w.norm3, options.layer_norm));
+        const auto out = residual(c, thrice.if_it_is("ffn.out", feed_forward(LN_c, w.ffn, options.activation)));
+        if (seen != std::size(order_of_pre) || !(layer.out == out)) return false;
     }
     return true;
 }));

@@ -4,6 +4,7 @@
 #include "identity.hpp"
 #include "opaque.hpp"
 #include "settle.hpp"
+#include "three_times.hpp"
 #include "whole_number.hpp"
 
 #include "attest/arithmetic/field.hpp"
@@ -224,47 +225,33 @@ static_assert(for_any_functions(1, [](opaque_draw& free) {
 static_assert(sizeof(layer_stack<norm_weights, 0>{}.layers) == sizeof(norm_weights) && sizeof(layer_stack<norm_weights, 3>{}.layers) == 3 * sizeof(norm_weights));
 
 // Who looks sees each stage once, in the order of computation, and may put another in its place: what follows is computed from that.
-struct stage_names {
-    const char* of[4];
-};
-struct three_times { // the stage with this name
-    const stage_names* expected;
-    std::string_view name;
-    std::size_t* seen;
-    constexpr void operator()(const char* now, tensor<opaque, n, d>& stage) const {
-        if (std::string_view(now) != expected->of[(*seen)++]) throw no_such_value();
-        if (now == name)
-            for (std::size_t i = 0; i < stage.elements(); ++i) stage.data()[i] = stage.data()[i] * 3;
-    }
-};
-constexpr auto thrice(auto x) {
-    for (std::size_t i = 0; i < x.elements(); ++i) x.data()[i] = x.data()[i] * 3;
-    return x;
-}
-constexpr stage_names order_of_post{{"self_attn.out", "norm1.out", "ffn.out", "norm2.out"}}, order_of_pre{{"norm1.out", "self_attn.out", "norm2.out", "ffn.out"}};
+constexpr const char* order_of_post[] = {"self_attn.out", "norm1.out", "ffn.out", "norm2.out"};
+constexpr const char* order_of_pre[] = {"norm1.out", "self_attn.out", "norm2.out", "ffn.out"};
 static_assert(for_any_functions(1, [](opaque_draw& free) {
     const auto [x, w, options] = of(free, norm_position::post);
-    for (const char* name : order_of_post.of) {
+    for (const char* name : order_of_post) {
         std::size_t seen = 0;
-        const auto layer = encoder_layer_stages(x, w, options, masked, three_times{&order_of_post, name, &seen});
-        const auto if_it_is = [name](std::string_view other, auto stage) { return other == name ? thrice(stage) : stage; };
-        const auto MHA_x = if_it_is("self_attn.out", multi_head_attention(x, w.self_attn, masked));
-        const auto a = if_it_is("norm1.out", layer_norm(residual(x, MHA_x), w.norm1, options.layer_norm));
-        const auto FFN_a = if_it_is("ffn.out", feed_forward(a, w.ffn, options.activation));
-        if (seen != 4 || !(layer.out == if_it_is("norm2.out", layer_norm(residual(a, FFN_a), w.norm2, options.layer_norm)))) return false;
+        const three_times thrice{order_of_post, name, &seen};
+        const auto layer = encoder_layer_stages(x, w, options, masked, thrice);
+        const auto MHA_x = thrice.if_it_is("self_attn.out", multi_head_attention(x, w.self_attn, masked));
+        const auto a = thrice.if_it_is("norm1.out", layer_norm(residual(x, MHA_x), w.norm1, options.layer_norm));
+        const auto FFN_a = thrice.if_it_is("ffn.out", feed_forward(a, w.ffn, options.activation));
+        const auto h = thrice.if_it_is("norm2.out", layer_norm(residual(a, FFN_a), w.norm2, options.layer_norm));
+        if (seen != std::size(order_of_post) || !(layer.out == h)) return false;
     }
     return true;
 }));
 static_assert(for_any_functions(1, [](opaque_draw& free) {
     const auto [x, w, options] = of(free, norm_position::pre);
-    for (const char* name : order_of_pre.of) {
+    for (const char* name : order_of_pre) {
         std::size_t seen = 0;
-        const auto layer = encoder_layer_stages(x, w, options, masked, three_times{&order_of_pre, name, &seen});
-        const auto if_it_is = [name](std::string_view other, auto stage) { return other == name ? thrice(stage) : stage; };
-        const auto LN_x = if_it_is("norm1.out", layer_norm(x, w.norm1, options.layer_norm));
-        const auto a = residual(x, if_it_is("self_attn.out", multi_head_attention(LN_x, w.self_attn, masked)));
-        const auto LN_a = if_it_is("norm2.out", layer_norm(a, w.norm2, options.layer_norm));
-        if (seen != 4 || !(layer.out == residual(a, if_it_is("ffn.out", feed_forward(LN_a, w.ffn, options.activation))))) return false;
+        const three_times thrice{order_of_pre, name, &seen};
+        const auto layer = encoder_layer_stages(x, w, options, masked, thrice);
+        const auto LN_x = thrice.if_it_is("norm1.out", layer_norm(x, w.norm1, options.layer_norm));
+        const auto a = residual(x, thrice.if_it_is("self_attn.out", multi_head_attention(LN_x, w.self_attn, masked)));
+        const auto LN_a = thrice.if_it_is("norm2.out", layer_norm(a, w.norm2, options.layer_norm));
+        const auto h = residual(a, thrice.if_it_is("ffn.out", feed_forward(LN_a, w.ffn, options.activation)));
+        if (seen != std::size(order_of_pre) || !(layer.out == h)) return false;
     }
     return true;
 }));

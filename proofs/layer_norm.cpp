@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Layer normalisation: what it does to mean and variance, what it does not depend on, where ε stands, and how it bounds a row.
+// Layer normalisation: its formula, what it does to a row and does not depend on, and how it bounds a row. (Whose mean and variance, and
+// where ε stands: layer_norm_statistics.cpp.)
 
 #include "exact.hpp"
-#include "identity.hpp"
-#include "settle.hpp"
+#include "layer_norm_definition.hpp"
+#include "printed.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
 #include "attest/formula/feed_forward.hpp"
-#include "attest/formula/layer_norm.hpp"
 #include "attest/formula/residual.hpp"
 #include "attest/formula/score.hpp"
 #include "attest/gradient/layer_norm.hpp"
@@ -16,43 +16,8 @@
 namespace attest::proofs {
 namespace {
 
-struct n : axis<2> {};
-struct d : axis<4> {};
 struct other_d : axis<3> {};
-constexpr auto in_variance = eps_placement::variance, beside_std = eps_placement::std;
-constexpr auto biased = variance_kind::biased, unbiased = variance_kind::unbiased;
 template <class T> const T& any();
-
-// [lecture]
-// The lecture's formulas, for one row (A073 to A075, A092; B046 with ε beside σ; and the variance with d − 1).
-template <class X> constexpr scalar_of<X> mu(const X& x) { return (x(0) + x(1) + x(2) + x(3)) / 4; }
-template <class X> constexpr scalar_of<X> sigma_squared(const X& x, variance_kind kind = biased) {
-    const auto square = [m = mu(x)](const auto& x_i) { return (x_i - m) * (x_i - m); };
-    return (square(x(0)) + square(x(1)) + square(x(2)) + square(x(3))) / (kind == biased ? 4 : 3);
-}
-template <class X> constexpr tensor<field, d> normalised(const X& x, const layer_norm_options<field>& how) {
-    const field m = mu(x), v = sigma_squared(x, how.variance);
-    const field by = 1 / (how.placement == in_variance ? attest::sqrt(v + how.eps) : attest::sqrt(v) + how.eps);
-    return {(x(0) - m) * by, (x(1) - m) * by, (x(2) - m) * by, (x(3) - m) * by};
-}
-template <class Vector> constexpr Vector scaled_and_shifted(const Vector& gamma, const Vector& x_hat, const Vector& beta) {
-    return {gamma(0) * x_hat(0) + beta(0), gamma(1) * x_hat(1) + beta(1), gamma(2) * x_hat(2) + beta(2),
-            gamma(3) * x_hat(3) + beta(3)};
-}
-// [/lecture]
-
-// ε of a point where the root of this row exists: r² − σ² for a square r = t², which is then the root. So both sides of an
-// identity are rational in x, γ, β and t, with numerators of degree 16 at most: the `degree` of these claims in the ledger.
-template <class X> constexpr layer_norm_options<field> with_root(draw& at, const X& x) {
-    const field root = at.positive();
-    return {root * root - variance(x)};
-}
-// What several claims rest on is evaluated once, at as many points as they all say.
-constexpr unsigned points = 4;
-template <auto Sides> constexpr bool identical = identity(points, Sides);
-// Nor is a difference the fault of the root: it is t², a square and so positive, by the choice of ε.
-template <auto Sides> constexpr bool different = no_identity_of_terms(Sides);
-template <auto Sides> constexpr bool identical_for(const claim& c) { return c.seeds == points && identical<Sides>; }
 
 constexpr agreement is_the_lectures(draw& at) {
     const auto row = at.vector<d>(), gamma = at.vector<d>(), beta = at.vector<d>();
@@ -62,43 +27,10 @@ constexpr agreement is_the_lectures(draw& at) {
     return agree(layer_norm(row, how), x_hat) & agree(layer_norm(row, layer_norm_weights{gamma, beta}, how), y);
 }
 
-// Row number `which` of the 81 with components −1, 0, 1. Mean and variance are polynomials of degree 1 and 2 in each component:
-// two that agree on these rows agree on all.
-template <class S> constexpr tensor<S, d> row_of_signs(int which) {
-    tensor<S, d> x;
-    for (std::size_t c = 0; c < 4; ++c, which /= 3) x(c) = which % 3 - 1;
-    return x;
-}
-template <class Law> constexpr bool of_each_row(const Law& law) {
-    for (int which = 0; which < 81; ++which)
-        if (!law(which)) return false;
-    return true;
-}
-
 const entry A072 = settle("A072", holds([] {
     using x = tensor<rational, d>;
     return std::same_as<decltype(layer_norm(any<x>())), x> && x{}.length(0) == d::size; // d components in, d components out
 }));
-
-// [A074]
-// [1, 0, 0, 0] has mean 1/4, biased variance 3/16, unbiased 1/4.
-constexpr tensor<exact, d> one_hot{1, 0, 0, 0};
-static_assert(mean(one_hot) == ratio(1, 4));
-static_assert(variance(one_hot, biased) == ratio(3, 16) && variance(one_hot, unbiased) == ratio(1, 4));
-// Its first component becomes √3 or exactly 3/2.
-constexpr tensor<interval, d> same_row{1, 0, 0, 0};
-constexpr interval by_biased = layer_norm(same_row, {0, in_variance, biased})(0);
-constexpr interval by_unbiased = layer_norm(same_row, {0, in_variance, unbiased})(0);
-
-const entry A073 = settle("A073", holds([] {
-    return of_each_row([](int which) { return mean(row_of_signs<exact>(which)) == mu(row_of_signs<exact>(which)); });
-}));
-const entry A074 = settle("A074", holds([] {
-    return of_each_row([](int which) { return variance(row_of_signs<exact>(which)) == sigma_squared(row_of_signs<exact>(which)); });
-}), holds([](const claim& c) { // the standard deviations' ratio √((d − 1)/d), for the other variance
-    return rounds_to(by_unbiased / by_biased, c.number(0)) && rational(d::size) == rational::decimal(c.number(1));
-}));
-// [/A074]
 
 // [A075]
 // Σ x̂ = 0, Σ x̂² = d σ²/(σ² + ε), and (d − 1) − x̂_0² is a sum of squares over σ² + ε, so that |x̂_c| <= √(d − 1) for ε >= 0.
@@ -120,26 +52,9 @@ constexpr agreement bound_is_right(draw& at) {
 const entry A075 = settle("A075", holds([](const claim& c) { return identical_for<is_the_lectures>(c); }),
                           holds([](const claim& c) { return identical_for<sums_are_right>(c); }),
                           holds([](const claim& c) { return identical_for<bound_is_right>(c); }));
-static_assert(rounds_to(by_biased * by_biased, "3.0000000000")); // the bound is reached
+constexpr interval greatest = layer_norm(tensor<interval, d>{1, 0, 0, 0}, {0})(0);
+static_assert(rounds_to(greatest * greatest, "3.0000000000")); // the bound is reached
 // [/A075]
-
-// [A076]
-// A constant row has σ = 0, and ε alone stands between it and 0/0: x̂ = 0.
-constexpr agreement constant_row_gives_0(draw& at) {
-    const field x = at.number(), root = at.positive();
-    const tensor<field, d> constant{x, x, x, x}, zero{};
-    return agree(layer_norm(constant, {root * root}), zero) & agree(layer_norm(constant, {root, beside_std, biased}), zero);
-}
-constexpr tensor<rational, d> sevens{7, 7, 7, 7};
-static_assert(variance(sevens) == 0);
-template <class F> concept has_value = requires { typename std::bool_constant<(F{}(), true)>; };
-constexpr bool with_eps_it_has_a_value = has_value<decltype([] { return layer_norm(sevens, {1})(0) == 0; })> &&
-    has_value<decltype([] { return layer_norm(sevens, {1, beside_std, biased})(0) == 0; })>;
-constexpr bool without_eps_it_has_one = has_value<decltype([] { return layer_norm(sevens, {0})(0) == 0; })> ||
-    has_value<decltype([] { return layer_norm(sevens, {0, beside_std, biased})(0) == 0; })>;
-const entry A076 = settle("A076", holds([](const claim& c) { return identity(c.seeds, constant_row_gives_0); }),
-                          holds([] { return with_eps_it_has_a_value && !without_eps_it_has_one; }));
-// [/A076]
 
 // [A077]
 // γ and β have one component for each of x. γ_c x̂_c + β_c, and γ = 1, β = 0 are the start.
@@ -178,7 +93,7 @@ const entry A093 = settle("A093", holds("1", [](std::string_view printed) {
     return learned{}.gamma == tensor<rational, d>{one, one, one, one};
 }), holds("0", [](std::string_view printed) {
     const auto zero = rational::decimal(printed);
-    return learned{}.beta == tensor<rational, d>{zero, zero, zero, zero};
+    return is_exactly(zero, printed) && learned{}.beta == tensor<rational, d>{zero, zero, zero, zero};
 }), holds([] { // and so y = x̂ before training
     return of_each_row([](int which) {
         const auto row = row_of_signs<exact>(which);
@@ -188,53 +103,6 @@ const entry A093 = settle("A093", holds("1", [](std::string_view printed) {
 }));
 const entry B048 = settle("B048", holds([](const claim& c) { return identical_for<is_the_lectures>(c); }));
 // [/A077]
-
-// [rows]
-// Each row is normalised by itself, by its own μ and σ: whatever stands in the other, and however many there are.
-constexpr agreement of_its_own_row(draw& at) {
-    const auto X = at.matrix<n, d>(), others = at.matrix<n, d>();
-    const auto how = with_root(at, X[0]);
-    tensor<field, n, d> changed = X;
-    for (std::size_t c = 0; c < 4; ++c) changed(1, c) = others(1, c);
-    tensor<field, axis<1>, d> alone;
-    for (std::size_t c = 0; c < 4; ++c) alone(0, c) = X(0, c);
-    const auto y = layer_norm(X, how);
-    const auto y_changed = layer_norm(changed, how);
-    const auto y_alone = layer_norm(alone, how);
-    return agree(y[0], y_changed[0]) & agree(y[0], y_alone[0]) & agree(y[0], normalised(X[0], how));
-}
-// The first component, if the statistics were others: those of the whole layer (of all n·d activations), or of the batch (of each
-// component over the rows).
-constexpr field by_the_whole_layer(const tensor<field, n, d>& X, const layer_norm_options<field>& how) {
-    tensor<field, axis<8>> all;
-    for (std::size_t i = 0; i < 2; ++i)
-        for (std::size_t c = 0; c < 4; ++c) all(4 * i + c) = X(i, c);
-    return layer_norm(all, how)(0);
-}
-constexpr field by_the_batch(const tensor<field, n, d>& X, const layer_norm_options<field>& how) {
-    return layer_norm(tensor<field, n>{X(0, 0), X(1, 0)}, how)(0);
-}
-template <auto Component> constexpr agreement is_the_first_component(draw& at) {
-    const auto X = at.matrix<n, d>();
-    const auto how = with_root(at, X[0]);
-    return agree(layer_norm(X[0], how)(0), Component(X, how));
-}
-constexpr agreement is_independent_of_the_batch(draw& at) {
-    const auto X = at.matrix<n, d>(), others = at.matrix<n, d>();
-    const auto how = with_root(at, tensor<field, n>{X(0, 0), X(1, 0)});
-    tensor<field, n, d> changed = X;
-    changed(1, 0) = others(1, 0);
-    return agree(by_the_batch(X, how), by_the_batch(changed, how));
-}
-const entry A080 = settle("A080", fails_as_printed([] { return different<is_the_first_component<by_the_whole_layer>>; }),
-                          holds_corrected([](const claim& c) { return identical_for<of_its_own_row>(c); }));
-const entry A088 = settle("A088", holds([](const claim& c) { return identical_for<of_its_own_row>(c); }));
-const entry B049 = settle("B049", holds([](const claim& c) { return identical_for<of_its_own_row>(c); }));
-const entry B050 = settle("B050", holds([] { return different<is_independent_of_the_batch>; }),
-                          holds([] { return different<is_the_first_component<by_the_batch>>; }));
-const entry B051 = settle("B051", holds([](const claim& c) { return identical_for<of_its_own_row>(c); }),
-                          holds([] { return different<is_the_first_component<by_the_batch>>; }));
-// [/rows]
 
 // [A089]
 // For σ² = 1 and ε = 10^−5 the variance of x̂ is 0.999990000099999…, not 1; with ε = 0 it would be.
@@ -247,7 +115,7 @@ const entry A089 = settle("A089", fails_as_printed("1", [](std::string_view prin
 }), holds_corrected([](const claim& c) { return rounds_to(with_eps, c.number()); }),
     holds_corrected("0", [](std::string_view printed) { // the mean, and the variance of a constant row
     const auto zero = rational::decimal(printed);
-    return mean(layer_norm(tensor<rational, d>{5, 1, 3, 3}, {2})) == zero &&
+    return is_exactly(zero, printed) && mean(layer_norm(tensor<rational, d>{5, 1, 3, 3}, {2})) == zero &&
            variance(layer_norm(tensor<rational, d>{7, 7, 7, 7}, {1})) == zero;
 }), holds_corrected([](const claim& c) { return identical_for<sums_are_right>(c); }));
 // [/A089]
@@ -314,35 +182,6 @@ const entry A110 = settle("A110", fails_as_printed([] {
 }));
 // A111 stands with the parameters of BERT-Base, in feed_forward.cpp.
 // [/A110]
-
-// [B046]
-// σ + ε is another function than √(σ² + ε). With ε = 10^−5, the row (σ, −σ), and σ = 1: 5·10^−6 apart, which are 84 units in the
-// last place of float32 (2^−24 just below 1). At σ = 0.01 the factor is 1.0478, at σ = 0.001 3.2838.
-constexpr interval first(const interval& sigma, eps_placement placement) {
-    return layer_norm(tensor<interval, axis<2>>{sigma, -sigma}, {interval::ratio(1, 100000), placement, biased})(0);
-}
-constexpr interval beside = first(1, beside_std), inside = first(1, in_variance);
-constexpr interval hundredth = interval::ratio(1, 100), thousandth = interval::ratio(1, 1000);
-constexpr interval at_hundredth = first(hundredth, beside_std) / first(hundredth, in_variance);
-constexpr interval at_thousandth = first(thousandth, beside_std) / first(thousandth, in_variance);
-
-constexpr agreement is_the_papers(draw& at) {
-    const auto row = at.vector<d>();
-    const auto how = with_root(at, row);
-    return agree(layer_norm(row, {how.eps, beside_std, biased}), layer_norm(row, how));
-}
-const entry B046 = settle("B046", fails_as_printed([] { return different<is_the_papers>; }), holds_corrected([](const claim& c) {
-    return rounds_to(beside, c.number(0)) && rounds_to(inside, c.number(1)) &&
-           rounds_to((inside - beside) * interval::power_of_two(24), c.number(2)) &&
-           rounds_to(at_hundredth, c.number(3)) && rounds_to(at_thousandth, c.number(4));
-}));
-// [/B046]
-
-const entry B047 = settle("B047", fails_as_printed([] {
-    return different<is_the_first_component<by_the_whole_layer>> && surely(by_biased != by_unbiased);
-}), holds_corrected([](const claim& c) {
-    return rounds_to(by_biased, c.number(0)) && surely(by_unbiased == interval::decimal(c.number(1)));
-}), holds_corrected([] { return identical<of_its_own_row>; }));
 
 // The four layer norms, either place of ε and either variance, with a row where the root exists.
 constexpr field divisor(const field& v, const layer_norm_options<field>& how) {
@@ -418,17 +257,9 @@ constexpr agreement of_mean_square(draw& at, const layer_norm_options<field>& ho
 static_assert(in_each_way<of_mean_square>);
 // [/rms_norm]
 
-// What there is no value for: mean and variance of nothing, the unbiased variance of one. A row of nothing is a row of nothing.
-constexpr bool is_nan(double x) { return x != x; }
-static_assert(is_nan(mean(tensor<double, axis<0>>{})) && is_nan(variance(tensor<double, axis<0>>{})) &&
-              is_nan(variance(tensor<double, axis<1>>{5}, unbiased)));
-static_assert(variance(tensor<rational, axis<1>>{5}) == 0 && variance(tensor<rational, axis<2>>{1, -1}, unbiased) == 2);
+// A row of nothing is a row of nothing.
 static_assert(layer_norm(any_d{}).length(0) == 0 && rms_norm(any_d{}).length(0) == 0);
 static_assert(rms_norm(tensor<rational, axis<1>>{3}, {16})(0) == rational::ratio(3, 5));
-// ε is 10^−5 unless told, in the root.
-static_assert(layer_norm_options<rational>{}.eps == rational::ratio(1, 100000) &&
-              layer_norm_options<rational>{}.placement == in_variance &&
-              layer_norm_options<rational>{}.variance == biased);
 
 } // namespace
 } // namespace attest::proofs

@@ -124,6 +124,21 @@ public:
             if (terms_[i].moments[0] != 0) return false;
         return true;
     }
+    /// Is it less than 0 whatever the constants are? Known of a negative number less squares of constants; else false.
+    [[nodiscard]] constexpr bool negative() const {
+        bool has_number = false;
+        for (unsigned i = 0; i < n_terms_; ++i) {
+            const term& t = terms_[i];
+            if (t.coefficient > 0 || t.variables != 0 || t.moments[0] != 0) return false;
+            bool is_number = true;
+            for (const int exponent : t.constants) {
+                if (exponent % 2 != 0) return false;
+                is_number = is_number && exponent == 0;
+            }
+            has_number = has_number || is_number;
+        }
+        return has_number;
+    }
     /// With x² = n. Throws not_known for an odd or negative power of x.
     [[nodiscard]] constexpr polynomial with_square(const constant& x, int n) const {
         const unsigned index = x.index;

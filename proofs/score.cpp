@@ -115,8 +115,7 @@ const entry A003 =
 const entry A005 = settle("A005", holds([] { return dot_product_is_the_sum && scores_are_dot_products; }),
                           holds([] { return factor_is_one_over_the_root; }), holds([] {
                               const interval factor = scaled_dot_product<interval>::of_dimension(3).scale; // irrational
-                              return contains(3 * factor * factor, 1) && surely(factor > 0) &&
-                                     surely(factor.width() < interval::power_of_two(-120));
+                              return pins(3 * factor * factor, 1) && surely(factor > 0);
                           }));
 
 const entry A008 =
@@ -155,21 +154,27 @@ const entry A048 = settle(
         return row_depends_on_its_query_alone &&
                std::same_as<decltype(scores(tensor<double, n_q, d_k>{}, tensor<double, n_k, d_k>{})), tensor<double, n_q, n_k>>;
     }));
-const entry A049 = settle("A049",
-                          holds("1: 1 2; 2: 1 2",
-                                [](std::string_view rows) { // row: words
-                                    symbols x;
-                                    const auto q = x.matrix<n_q, d_k>();
-                                    const auto k = x.matrix<n_k, d_k>();
-                                    const auto s = scores(q, k);
-                                    const auto row = [&](std::size_t at, std::size_t i) {
-                                        const int word = whole_number(rows, at), first = whole_number(rows, at + 1),
-                                                  second = whole_number(rows, at + 2);
-                                        return word == static_cast<int>(i) + 1 && first == 1 && second == 2 &&
-                                               s(i, 0) == dot_product{}(q[i], k[0]) && s(i, 1) == dot_product{}(q[i], k[1]);
-                                    };
-                                    return row(0, 0) && row(3, 1);
-                                }),
+// The words, counted from 1, whose query and whose key give a score.
+struct words {
+    std::size_t query, key;
+};
+template <class Q, class K>
+constexpr words words_of(const polynomial& score, const Q& q, const K& k) {
+    for (std::size_t i = 0; i < q.length(0); ++i)
+        for (std::size_t j = 0; j < k.length(0); ++j)
+            if (score == dot_product{}(q[i], k[j])) return {i + 1, j + 1};
+    throw not_known("no two words have this score");
+}
+const entry A049 = settle("A049", holds("1: 1 2; 2: 1 2", [](std::string_view rows) { // row: words
+                              symbols x;
+                              const auto q = x.matrix<n_q, d_k>();
+                              const auto k = x.matrix<n_k, d_k>();
+                              const auto s = scores(q, k);
+                              const auto at = [&](std::size_t i, std::size_t j) { return words_of(s(i, j), q, k); };
+                              return at(0, 0).query == at(0, 1).query && at(1, 0).query == at(1, 1).query &&
+                                     spells(rows, "#: # #; #: # #", at(0, 0).query, at(0, 0).key, at(0, 1).key, at(1, 0).query,
+                                            at(1, 0).key, at(1, 1).key);
+                          }),
                           holds([] { return scores_are_dot_products; }));
 const entry A052 = settle("A052", holds([] {
                               symbols x;
@@ -200,9 +205,8 @@ const entry E010 =
     settle("E010",
            holds("8/sqrt(2)=5.65685",
                  [](std::string_view line) {
-                     const int above = whole_number(line, 0), d = whole_number(line, 1);
-                     return above == dot_product{}(q_1<int>, k_2<int>) && d == static_cast<int>(d_k::size) &&
-                            line.substr(0, 10) == "8/sqrt(2)=" && prints(s_12, line.substr(10), 5);
+                     return spells(line.substr(0, 10), "#/sqrt(#)=", dot_product{}(q_1<int>, k_2<int>), d_k::size) &&
+                            prints(s_12, line.substr(10), 5);
                  }),
            holds([](const claim& of) { return rounds_to(s_12, of.number()); }),
            holds([] { return scaled_dot_product<exact>::of_dimension(2)(q_1<exact>, k_2<exact>) == 4 * root_two; }));
@@ -214,6 +218,7 @@ const entry E011 = settle(
         "8/1.41421=5.65685",
         [](std::string_view line) {
             const rational literal = rational::decimal(line.substr(0, equals));
+            if (line[equals] != '=') return false;
             const interval enclosed = interval::decimal(line.substr(0, 1)) / interval::decimal(line.substr(2, equals - 2));
             return literal == dot_product{}(q_1<rational>, k_2<rational>) / rational::decimal(line.substr(2, equals - 2)) &&
                    prints(sqrt(interval(2)), line.substr(2, equals - 2), 5) && misprint(enclosed, line.substr(equals + 1), 2, "5.65687");
@@ -223,7 +228,11 @@ const entry E011 = settle(
     }));
 const entry E012 = settle(
     "E012",
-    holds("sqrt(2)=1.41421", [](std::string_view line) { return line.substr(0, 8) == "sqrt(2)=" && prints(sqrt(interval(whole_number(line))), line.substr(8), 5); }),
+    holds("sqrt(2)=1.41421",
+          [](std::string_view line) {
+              return spells(line.substr(0, 8), "sqrt(#)=", d_k::size) &&
+                     prints(1 / scaled_dot_product<interval>::of_dimension(d_k::size).scale, line.substr(8), 5);
+          }),
     holds([](const claim& of) { return rounds_to(1 / scaled_dot_product<interval>::of_dimension(2).scale, of.number()); }));
 // [/E009]
 
@@ -240,8 +249,7 @@ const entry E004 = settle("E004", holds([] {
 struct three_tokens : axis<3> {};
 using Q = tensor<double, three_tokens, d_4>;
 const entry E053 = settle("E053", holds("3*4", [](std::string_view shape) {
-                              return axis_of<Q, 0>::size == static_cast<std::size_t>(whole_number(shape, 0)) &&
-                                     axis_of<Q, 1>::size == static_cast<std::size_t>(whole_number(shape, 1)) &&
+                              return spells(shape, "#*#", axis_of<Q, 0>::size, axis_of<Q, 1>::size) &&
                                      score_fits<dot_product, axis_of<Q, 1>, axis_of<Q, 1>>() &&
                                      std::same_as<axis_of<decltype(scores(Q{}, Q{})), 0>, three_tokens>;
                           }));
@@ -250,8 +258,7 @@ const entry E055 = settle("E055",
                                 [](std::string_view shape) {
                                     using S = decltype(matmul(Q{}, transpose(Q{})));
                                     return std::same_as<S, tensor<double, three_tokens, three_tokens>> &&
-                                           axis_of<S, 0>::size == static_cast<std::size_t>(whole_number(shape, 0)) &&
-                                           axis_of<S, 1>::size == static_cast<std::size_t>(whole_number(shape, 1));
+                                           spells(shape, "#*#", axis_of<S, 0>::size, axis_of<S, 1>::size);
                                 }),
                           holds([] { return row_depends_on_its_query_alone && scores_are_dot_products; }));
 // [/E053]

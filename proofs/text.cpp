@@ -100,25 +100,32 @@ const entry A071 =
 // [/A071]
 
 // [A115]
-// Σ w_i x_i is divisible by 10, with w = 1, 3, 1, 3, …, 1. Both are prime to 10, so that one wrong digit shows.
+// Σ w_i x_i is divisible by 10, with w = 1, 3, 1, 3, …, 1. Both are prime to 10, so that one wrong digit shows. Four hyphens part
+// the 13 digits in five.
 constexpr bool is_isbn_13(std::string_view printed) {
     struct digits : axis<13> {};
     tensor<int, digits> x, w;
-    std::size_t n = 0;
+    std::size_t n = 0, hyphens = 0;
+    bool behind_a_digit = false;
     for (const char digit : printed) {
-        if (digit == '-') continue;
+        if (digit == '-' && behind_a_digit) {
+            behind_a_digit = false;
+            ++hyphens;
+            continue;
+        }
         if (digit < '0' || digit > '9' || n == digits::size) return false;
+        behind_a_digit = true;
         w(n) = n % 2 == 0 ? 1 : 3;
         x(n++) = digit - '0';
     }
-    return n == digits::size && dot_product{}(w, x) % 10 == 0;
+    return n == digits::size && hyphens == 4 && behind_a_digit && dot_product{}(w, x) % 10 == 0;
 }
 static_assert(!is_isbn_13("978-981-96-4705-1") && !is_isbn_13("978-981-96-4705"));
 const entry A115 = settle("A115", holds("978-981-96-4705-7", [](std::string_view printed) { return is_isbn_13(printed); }));
 // [/A115]
 
 // [E079]
-// What the solutions refer to, and what there is to refer to.
+// What the solutions refer to, and what there is to refer to: two lists, copied by hand. That they are complete no compiler sees.
 constexpr std::string_view references[] = {"geometry",          "L2.2",      "parent note", "Gradient vanishing",
                                            "cosine similarity", "Multi-Head"};
 constexpr std::string_view labels[] = {"Exercises — Transformers — attention mechanism, self-attention"};

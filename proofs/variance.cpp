@@ -96,11 +96,11 @@ const entry A030 = settle("A030", holds([] {
                               return h.variance(term(0)) == h.mean(square(term(0))) - square(h.mean(term(0))) &&
                                      h.variance(term(0)) == h.mean(square(term(0) - h.mean(term(0))));
                           }));
-const entry A031 =
-    settle("A031", holds("0*0=0", [](std::string_view line) {
-               return lecture().mean(q[0]) == whole_number(line, 0) && lecture().mean(k[0]) == whole_number(line, 1) &&
-                      lecture().mean(term(0)) == whole_number(line, 2) && of_1.has_expectation(whole_number(line, 2));
-           }));
+const entry A031 = settle("A031", holds("0*0=0", [](std::string_view line) {
+                              const auto [of_q, of_k, of_product] = whole_numbers<3>(line, "#*#=#");
+                              return lecture().mean(q[0]) == of_q && lecture().mean(k[0]) == of_k && of_q * of_k == of_product &&
+                                     lecture().mean(term(0)) == of_product && of_1.has_expectation(of_product);
+                          }));
 const entry A032 =
     settle("A032", holds([] {
                const hypotheses h = finite_moments().finite(4);
@@ -116,16 +116,16 @@ const entry A032 =
                return lecture().variance(q[0]) == whole_number(second) && lecture().mean(square(q[0])) == whole_number(second);
            }));
 const entry A033 = settle("A033", holds("1*1=1", [](std::string_view line) {
-                              return lecture().mean(square(q[0])) == whole_number(line, 0) &&
-                                     lecture().mean(square(k[0])) == whole_number(line, 1) &&
-                                     lecture().mean(square(term(0))) == whole_number(line, 2) &&
-                                     of_1.second == whole_number(line, 2) * of_1.outcomes;
+                              const auto [of_q, of_k, of_product] = whole_numbers<3>(line, "#*#=#");
+                              return lecture().mean(square(q[0])) == of_q && lecture().mean(square(k[0])) == of_k &&
+                                     of_q * of_k == of_product && lecture().mean(square(term(0))) == of_product &&
+                                     of_1.second == of_product * of_1.outcomes;
                           }));
 const entry A034 = settle("A034", holds("1-0=1", [](std::string_view line) {
-                              return lecture().mean(square(term(0))) == whole_number(line, 0) &&
-                                     square(lecture().mean(term(0))) == whole_number(line, 1) &&
-                                     lecture().variance(term(0)) == whole_number(line, 2) &&
-                                     of_1.has_variance(whole_number(line, 2));
+                              const auto [second, squared_mean, variance] = whole_numbers<3>(line, "#-#=#");
+                              return lecture().mean(square(term(0))) == second &&
+                                     square(lecture().mean(term(0))) == squared_mean && second - squared_mean == variance &&
+                                     lecture().variance(term(0)) == variance && of_1.has_variance(variance);
                           }));
 // [/A029]
 

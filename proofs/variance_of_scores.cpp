@@ -2,6 +2,7 @@
 // Why scores are divided by √d_k, third part: what the other lectures make of it, and what it does to gradients.
 
 #include "at_random.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
 #include "whole_number.hpp"
 
@@ -83,7 +84,7 @@ constexpr large_scores of_large_components = [] {
 }();
 const entry A024 = settle(
     "A024", fails_as_printed([] {
-        return contains(slope(0), interval::ratio(1, 4)) && surely(slope(0).width() < interval::power_of_two(-120));
+        return pins(slope(0), interval::ratio(1, 4));
     }),
     fails_as_printed([] {
         return surely(of_large_components.raw == 640) && surely(of_large_components.scaled == 80) &&
@@ -98,9 +99,9 @@ const entry B011 = settle(
     "B011",
     holds("sqrt(64)=8",
           [](std::string_view line) {
-              const auto d_k = static_cast<std::size_t>(whole_number(line, 0));
-              return surely(1 / scaled_dot_product<interval>::of_dimension(d_k).scale == whole_number(line, 1)) &&
-                     d_k == axis<64>::size;
+              const auto [d_k, root] = whole_numbers<2>(line, "sqrt(#)=#");
+              return d_k == axis<64>::size &&
+                     surely(1 / scaled_dot_product<interval>::of_dimension(static_cast<std::size_t>(d_k)).scale == root);
           }),
     holds("64",
           [](std::string_view d_k) {
@@ -109,16 +110,35 @@ const entry B011 = settle(
           }),
     holds("log 64",
           [](std::string_view line) {
-              return surely(1 / scaled_dot_product<interval>::of_dimension(64).scale > log(interval(whole_number(line)))) &&
-                     whole_number(line) == axis<64>::size;
+              const auto [d_k] = whole_numbers<1>(line, "log #");
+              return surely(1 / scaled_dot_product<interval>::of_dimension(64).scale > log(interval(d_k))) && d_k == axis<64>::size;
           }),
     holds([](const claim& of) { return rounds_to(log(interval(64)), of.number()); }));
-const entry E030 = settle("E030", holds([] {
-                              const hypotheses h = independence().finite(3);
-                              const polynomial powers[] = {term(0), square(term(1)), term(2) * square(term(2)), square(term(3))};
-                              polynomial all = 1, factors = 1;
-                              for (const polynomial& power : powers) all = all * power, factors = factors * h.mean(power);
-                              return score_of<4>() == term(0) + term(1) + term(2) + term(3) && h.mean(all) == factors;
+// E[T_1^a T_2^b T_3^c T_4^d] = E[T_1^a] E[T_2^b] E[T_3^c] E[T_4^d], for all powers to the third.
+constexpr bool joint_moments_of_four_factor = [] {
+    const hypotheses h = independence().finite(3);
+    polynomial power[4][4], mean[4][4]; // of term m, to the power of e
+    for (unsigned m = 0; m < 4; ++m) {
+        power[m][0] = 1;
+        for (unsigned e = 1; e < 4; ++e) power[m][e] = power[m][e - 1] * term(m);
+        for (unsigned e = 0; e < 4; ++e) mean[m][e] = h.mean(power[m][e]);
+    }
+    for (unsigned all = 0; all < 4 * 4 * 4 * 4; ++all) {
+        const unsigned exponents[] = {all % 4, all / 4 % 4, all / 16 % 4, all / 64};
+        polynomial product = 1, of_means = 1;
+        for (unsigned m = 0; m < 4; ++m) {
+            product = product * power[m][exponents[m]];
+            of_means = of_means * mean[m][exponents[m]];
+        }
+        if (!(h.mean(product) == of_means)) return false;
+    }
+    return true;
+}();
+const entry E030 = settle("E030", holds([] { return score_of<4>() == term(0) + term(1) + term(2) + term(3); }),
+                          holds([] { return joint_moments_of_four_factor; }), holds([] {
+                              // That all components are independent is used: if nothing is assumed, the moments do not factor.
+                              const hypotheses h = finite_moments().finite(4);
+                              return !(h.mean(term(0) * term(1)) == h.mean(term(0)) * h.mean(term(1)));
                           }));
 const entry E031 =
     settle("E031",
@@ -134,23 +154,25 @@ const entry E031 =
                       h.variance(term(0)) == var_q * var_k + square(h.mean(q[0])) * var_k + square(h.mean(k[0])) * var_q;
            }));
 const entry E032 = settle("E032", holds("64: sqrt(64)=8", [](std::string_view line) {
-                              const int d_k = whole_number(line, 0), deviation = whole_number(line, 2);
-                              return whole_number(line, 1) == d_k &&
-                                     variance_of_score.with_square(root_d, d_k) == deviation * deviation &&
-                                     of_64.second == d_k * of_64.outcomes;
+                              const auto [variance, d_k, deviation] = whole_numbers<3>(line, "#: sqrt(#)=#");
+                              return d_k == axis<64>::size && variance_of_score.with_square(root_d, d_k) == variance &&
+                                     variance == deviation * deviation && deviation > 0 &&
+                                     of_64.second == variance * of_64.outcomes;
                           }));
 const entry E033 =
     settle("E033", fails_as_printed([] { return variance_by_root - 1 == 0; }), // "about" has nothing to allow for
            holds_corrected("sqrt(d_k)=8: 1", [](std::string_view line) {
+               const auto [root, deviation] = whole_numbers<2>(line, "sqrt(d_k)=#: #");
                const rational scale = scaled_dot_product<rational>::of_dimension(64).scale;
-               const int variance = whole_number(line, 1) * whole_number(line, 1);
-               return 1 / scale == whole_number(line, 0) && scale * scale * 64 == variance && variance_by_root == variance;
+               const int variance = deviation * deviation;
+               return 1 / scale == root && scale * scale * 64 == variance && variance_by_root == variance && deviation > 0;
            }));
 const entry E034 = settle("E034",
                           holds("8: 1/8",
                                 [](std::string_view line) {
+                                    const auto [root, above, below] = whole_numbers<3>(line, "#: #/#");
                                     const rational scale = scaled_dot_product<rational>::of_dimension(64).scale;
-                                    return 1 / scale == whole_number(line, 0) && scale == rational::decimal(line.substr(3));
+                                    return 1 / scale == root && scale * below == above;
                                 }),
                           holds([] { return variance_by_c == c * c * variance_of_score; }));
 // [/E030]

@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The whole numbers of a printed line: whole_number("3*0+4*2=8", 4) is 8. And the line as a whole:
-/// spells("3*0+4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8).
+/// The whole numbers of a printed line, which must be as a whole what it should be: whole_numbers<3>("0*0=0", "#*#=#") is {0, 0, 0},
+/// and spells("3*0+4*2=8", "#*#+#*#=#", 3, 0, 4, 2, 8). So no sign, operator or letter of it can be another one.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <stdexcept>
 #include <string_view>
 
 namespace attest::proofs {
-
-/// Number `index` of those that a line prints in digits, whatever stands between them: signs and operators are for `spells`.
-/// Throws std::out_of_range if there are not as many.
-[[nodiscard]] constexpr int whole_number(std::string_view line, std::size_t index = 0) {
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (!is_digit(line[i])) continue;
-        int number = 0;
-        for (; i < line.size() && is_digit(line[i]); ++i) number = 10 * number + (line[i] - '0');
-        if (index-- == 0) return number;
-    }
-    throw std::out_of_range("not as many numbers in this line");
-}
 
 namespace detail {
 // Takes the spelling of `number` off the front of `line`; false if it does not begin with it.
@@ -39,7 +27,41 @@ constexpr bool take_number(std::string_view& line, long long number) {
     }
     return true;
 }
+// Takes a number off the front of `line`. Throws std::invalid_argument if it does not begin with one, spelled as usual.
+constexpr int take_some_number(std::string_view& line) {
+    const std::string_view digits = line.substr(0, line.find_first_not_of("0123456789"));
+    if (digits.empty()) throw std::invalid_argument("a whole number is missing in this line");
+    if (digits.front() == '0' && digits.size() > 1) throw std::invalid_argument("a number of this line begins with 0");
+    int number = 0;
+    for (const char digit : digits) number = 10 * number + (digit - '0');
+    line.remove_prefix(digits.size());
+    return number;
+}
 } // namespace detail
+
+/// The numbers that stand in `line` where `pattern` has its '#'s. Throws std::invalid_argument if the line is anything else: another
+/// sign, operator or letter, a number spelled as 00 or 01, a negative one, or not N numbers.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<int, N> whole_numbers(std::string_view line, std::string_view pattern) {
+    std::array<int, N> numbers{};
+    std::size_t next = 0;
+    for (const char c : pattern) {
+        if (c == '#') {
+            if (next == N) throw std::invalid_argument("the pattern has more numbers than are asked for");
+            numbers[next++] = detail::take_some_number(line);
+        } else {
+            if (line.empty() || line.front() != c) throw std::invalid_argument("the line is not as the pattern says");
+            line.remove_prefix(1);
+        }
+    }
+    if (!line.empty() || next != N) throw std::invalid_argument("the line, or what is asked for, goes on behind the pattern");
+    return numbers;
+}
+static_assert(whole_numbers<3>("12-0=1", "#-#=#") == std::array{12, 0, 1});
+
+/// The whole number that `line` is. Throws std::invalid_argument if it is anything else.
+[[nodiscard]] constexpr int whole_number(std::string_view line) { return whole_numbers<1>(line, "#")[0]; }
+static_assert(whole_number("64") == 64 && whole_number("0") == 0);
 
 /// Is `line`, from its first character to its last, what `pattern` becomes with `numbers` for its '#'s, in their order? False if
 /// there are not as many of one as of the other.

@@ -22,7 +22,7 @@ using vectors = tensor<S, tokens, d_k>;
 template <class S>
 using values = tensor<S, tokens, d_v>;
 
-// What is printed, as the number that it is.
+// What is printed, as the number that it is; with what it should be, is_exactly() compares it.
 constexpr interval enclosed(std::string_view printed) { return interval::decimal(printed); }
 constexpr rational exactly(std::string_view printed) { return rational::decimal(printed); }
 // A printed fraction, "2.02812/3.02812".
@@ -36,8 +36,8 @@ struct fraction {
 // A printed vector, "(2,0)", of the two components x and y.
 constexpr bool is_vector(std::string_view printed, const interval& x, const interval& y) {
     const std::size_t comma = printed.find(',');
-    return printed.front() == '(' && printed.back() == ')' && surely(enclosed(printed.substr(1, comma - 1)) == x) &&
-           surely(enclosed(printed.substr(comma + 1, printed.size() - comma - 2)) == y);
+    return printed.front() == '(' && printed.back() == ')' && is_exactly(x, printed.substr(1, comma - 1)) &&
+           is_exactly(y, printed.substr(comma + 1, printed.size() - comma - 2));
 }
 
 // q_1 = k_1 = (1, 0), q_2 = k_2 = (0, 1); v_1 = (2, 0), v_2 = (0, 3).
@@ -56,9 +56,9 @@ constexpr auto z = attention(q, k, v);
 
 const entry E013 =
     settle("E013", holds("0.70711", [](std::string_view printed) { return prints(s(0, 0), printed, 5); }),
-           holds("1", [](std::string_view printed) { return raw(0, 0) == exactly(printed); }),
+           holds("1", [](std::string_view printed) { return is_exactly(raw(0, 0), printed); }),
            holds("2", [](std::string_view printed) { return pins(s(0, 0) * s(0, 0) * enclosed(printed), 1); }), // s_11² · 2 = 1
-           holds("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
+           holds("0", [](std::string_view printed) { return is_exactly(s(0, 1), printed); }),
            holds([](const claim& c) { return prints(s(0, 0), c.number(), 12); }));
 // [/E013]
 
@@ -79,7 +79,7 @@ const entry E015 = settle(
                     [](std::string_view printed) {
                         return prints(s(0, 0), printed, 5) && prints(exp(enclosed(printed)) + exp(s(0, 1)), "3.02812", 5);
                     }),
-    holds_corrected("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
+    holds_corrected("0", [](std::string_view printed) { return is_exactly(s(0, 1), printed); }),
     holds_corrected([](const claim& c) { return prints(denominator, c.number(0), 5) && prints(denominator, c.number(1), 10); }));
 // [/E014]
 
@@ -175,9 +175,9 @@ const entry E024 =
 // [/E024]
 
 // [E025]
-const entry E025 = settle("E025", holds("0", [](std::string_view printed) { return raw(1, 0) == exactly(printed); }),
-                          holds("1", [](std::string_view printed) { return raw(1, 1) == exactly(printed); }));
-const entry E026 = settle("E026", holds("0", [](std::string_view printed) { return surely(s(1, 0) == enclosed(printed)); }),
+const entry E025 = settle("E025", holds("0", [](std::string_view printed) { return is_exactly(raw(1, 0), printed); }),
+                          holds("1", [](std::string_view printed) { return is_exactly(raw(1, 1), printed); }));
+const entry E026 = settle("E026", holds("0", [](std::string_view printed) { return is_exactly(s(1, 0), printed); }),
                           holds("0.70711", [](std::string_view printed) { return prints(s(1, 1), printed, 5); }),
                           holds("2", [](std::string_view printed) { return pins(s(1, 1) * sqrt(enclosed(printed)), 1); }),
                           holds([](const claim& c) { return prints(s(1, 1), c.number(), 12); }));
@@ -253,12 +253,12 @@ constexpr bool terms_are(std::size_t i, std::size_t j, std::string_view printed)
 }
 
 const entry E066 = settle("E066", holds("1 + 1", [](std::string_view printed) { return terms_are(0, 0, printed); }),
-                          holds("2", [](std::string_view printed) { return raw(0, 0) == exactly(printed); }),
+                          holds("2", [](std::string_view printed) { return is_exactly(raw(0, 0), printed); }),
                           holds("1 - 1", [](std::string_view printed) { return terms_are(0, 1, printed); }),
-                          holds("0", [](std::string_view printed) { return raw(0, 1) == exactly(printed); }));
+                          holds("0", [](std::string_view printed) { return is_exactly(raw(0, 1), printed); }));
 const entry E067 = settle("E067", holds("1.41421", [](std::string_view printed) { return prints(s(0, 0), printed, 5); }),
                           holds("2", [](std::string_view printed) { return pins(s(0, 0) * s(0, 0), enclosed(printed)); }),
-                          holds("0", [](std::string_view printed) { return surely(s(0, 1) == enclosed(printed)); }),
+                          holds("0", [](std::string_view printed) { return is_exactly(s(0, 1), printed); }),
                           holds([](const claim& c) { return prints(s(0, 0), c.number(), 9); }));
 // [/E066]
 
@@ -295,9 +295,9 @@ const entry E070 = settle(
 
 // [E071]
 const entry E071 = settle("E071", holds("1 - 1", [](std::string_view printed) { return terms_are(1, 0, printed); }),
-                          holds("0", [](std::string_view printed) { return raw(1, 0) == exactly(printed); }),
+                          holds("0", [](std::string_view printed) { return is_exactly(raw(1, 0), printed); }),
                           holds("1 + 1", [](std::string_view printed) { return terms_are(1, 1, printed); }),
-                          holds("2", [](std::string_view printed) { return raw(1, 1) == exactly(printed); }),
+                          holds("2", [](std::string_view printed) { return is_exactly(raw(1, 1), printed); }),
                           holds("0.80443", [](std::string_view printed) { return prints(alpha(1, 1), printed, 5); }),
                           holds("0.19557", [](std::string_view printed) { return prints(alpha(1, 0), printed, 5); }));
 const entry E072 = settle(

@@ -37,37 +37,37 @@ int status_of(verdict v) { return passes(v) ? passed : v == verdict::undecided ?
                       "; say which member is the output, such as --name out=MEMBER");
 }
 
-int check_one(const check_options& options, const std::string& name) {
+int check_one(const check_request& request, const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
-    const loaded_case loaded = load_case(name, options.candidate, options.about);
+    const loaded_case loaded = load_case(name, request.candidate, request.about);
     const double read = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (loaded.asked.candidates.empty()) say_nothing_to_compare(loaded);
     progress_line line(name);
-    const check_result result = run_check(loaded.asked, line.teller());
+    const check_result result = run_check(loaded.asked, request.rows, line.teller());
     line.clear();
-    if (options.json) std::puts(report::json(result, name, read).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    else std::fputs(report::text(result, name, use_colours(options.colours, STDOUT_FILENO)).c_str(), stdout);
+    if (request.json) std::puts(report::json(result, name, read).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    else std::fputs(report::text(result, name, use_colours(request.colours, STDOUT_FILENO)).c_str(), stdout);
     return status_of(result.verdict);
 }
 
 } // namespace
 
-int run_check_command(const check_options& options) {
+int run_check_command(const check_request& request) {
     int status = passed;
     bool first = true;
-    for (const std::string& name : options.cases) {
-        if (!first && !options.json) std::puts("");
+    for (const std::string& name : request.cases) {
+        if (!first && !request.json) std::puts("");
         first = false;
         std::string trouble_line;
         const int one = guarded(name, [&] {
             try {
-                return check_one(options, name);
+                return check_one(request, name);
             } catch (const std::exception& error) {
                 trouble_line = error.what();
                 throw;
             }
         });
-        if (options.json && !trouble_line.empty())
+        if (request.json && !trouble_line.empty())
             std::puts(report::json_error(name, trouble_line).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
         std::fflush(stdout);
         status = worse(status, one);

@@ -2,8 +2,10 @@
 // The commands of the program. Each returns an exit status.
 #pragma once
 
+#include "attest/oracle/row_sample.hpp"
 #include "attest/question/case.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,14 +20,15 @@ enum status { passed = 0, failed = 1, trouble = 2, undecided = 3, own_fault = 70
 enum class colour { automatic, always, never };
 [[nodiscard]] bool use_colours(colour wish, int descriptor);
 
-struct check_options {
+struct check_request {
     std::vector<std::string> cases;
     std::string candidate;
     case_options about;
+    std::optional<row_sample> rows; // nothing: all
     bool json = false;
     colour colours = colour::automatic;
 };
-int run_check_command(const check_options& options);
+int run_check_command(const check_request& request);
 
 struct eval_options {
     std::string file;

@@ -59,12 +59,13 @@ int run(int argc, char** argv) {
     app.footer("Exit status: 0 everything passed; 1 a check failed; 2 trouble (usage, files, shapes); 3 undecided; 70 a fault of attest itself.");
 
     CLI::App& check = *app.add_subcommand("check", "judge the outputs in a case against the exact values");
-    check_options check_to;
+    check_request check_to;
     case_arguments check_about;
-    std::string colours = "auto";
+    std::string colours = "auto", rows = "all";
     check.add_option("CASE", check_to.cases, ".npz or .safetensors files, or folders of .npy files")->required();
     check_about.add_to(check);
     check.add_option("--candidate", check_to.candidate, "take the outputs from this file (.npz, .safetensors, .npy or a folder)");
+    check.add_option("--rows", rows, "all, or sample:N[,seed=S]: N rows drawn at random, of outputs too long to check whole");
     check.add_flag("--json", check_to.json, "one JSON object a line and case");
     check.add_option("--color", colours, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
 
@@ -116,6 +117,7 @@ int run(int argc, char** argv) {
             if (check.count("--candidate") != 0 && check_to.candidate.empty()) throw attest::usage_error("--candidate: expected a file, not an empty name");
             check_to.about = check_about.options(check);
             check_to.colours = colour_from(colours);
+            check_to.rows = attest::parse_rows(rows);
             return run_check_command(check_to);
         }
         if (eval.parsed()) {

@@ -6,8 +6,8 @@
 
 namespace attest::program {
 
-check_result run_check(const question& asked, const progress& tell) {
-    check_result result = check(asked.given, asked.inputs, asked.candidates, tell);
+check_result run_check(const question& asked, const std::optional<row_sample>& rows, const progress& tell) {
+    check_result result = check(asked.given, asked.inputs, asked.candidates, tell, {.rows = rows});
     result.warnings.insert(result.warnings.begin(), asked.warnings.begin(), asked.warnings.end());
     return result;
 }

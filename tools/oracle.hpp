@@ -11,7 +11,8 @@ namespace attest::program {
 
 using progress = std::function<void(std::size_t, std::size_t)>;
 
-check_result run_check(const question& asked, const progress& tell);
+// rows: nothing for all of them.
+check_result run_check(const question& asked, const std::optional<row_sample>& rows, const progress& tell);
 
 // An exact output, rounded once to a format, or as decimal text.
 struct exact_output {

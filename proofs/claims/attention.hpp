@@ -204,7 +204,8 @@ inline constexpr claim attention_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field and dual numbers: n = 180, ∂z_180/∂v_120 = α_180,120, and no less for a gap of 60 than of 1",
+     .details = "finite field and dual numbers, n = 180: before any layer token 180 depends on its own value alone; after one, ∂z_180/∂v_j = "
+               "α_180,j, which is not 0, for every j at once: gaps of 1 to 179, 60 among them",
      .seeds = 4},
     {.id = "E050",
      .statement = "A recurrent network has to carry the signal from t = 120 through 60 updates of its hidden state.",

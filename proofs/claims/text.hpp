@@ -73,8 +73,9 @@ inline constexpr claim text_claims[] = {
      .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::text,
-     .details = "the labels and headings of the exercises: the title alone; corrected: vectors that reproduce the solutions' "
-               "raw scores, in whole numbers",
+     .details = "two lists that were copied by hand, what the solutions refer to, and the labels and headings of the exercises, which are "
+               "the title alone: the compiler says that nothing of the one is in the other, but not that they are complete; corrected: "
+               "vectors that reproduce the solutions' raw scores, in whole numbers, and others that do so too",
      .correction = "Nothing that they refer to is there, nor are the problems. Inputs can be inferred from the solutions, but "
                    "are not the only ones."},
 };

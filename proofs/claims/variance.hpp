@@ -174,9 +174,9 @@ inline constexpr claim variance_claims[] = {
      .statement = "The score q·k adds d_k products, which are independent.",
      .text = wording::correct,
      .status = outcome::proved,
-     .by = means::polynomials,
-     .details = "polynomials in the components, d_k = 4; moments as symbols: the joint moments of four products factor (given "
-               "that all components are mutually independent)"},
+     .by = means::moments,
+     .details = "polynomials in the components, d_k = 4; moments as symbols: given that all components are mutually independent, the "
+               "joint moments of four products factor, each to a power of 0 to 3; without that they need not"},
     {.id = "E031",
      .statement = "Var(q_m k_m) = Var(q_m) Var(k_m) = 1 for independent factors of mean 0 and variance 1.",
      .text = wording::correct,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "attest/arithmetic/dual.hpp"
+#include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/real.hpp"
 #include "attest/elementary/erf.hpp"
 #include "attest/elementary/exp.hpp"
@@ -54,11 +55,20 @@ static_assert(dual<int>(1, 5) == dual<int>(1, 7) && dual<int>(1, 5) != dual<int>
               dual<int>(2, 0) > 1);
 static_assert(dual<int>(1, 9) <= 1 && dual<int>(1, 9) >= 1 && !(dual<int>(1, 9) >= 2) && !(dual<int>(2, 0) <= 1));
 
+// `same` looks at the derivatives too, at all levels of nested ones.
+template <class X>
+concept has_same = requires(const X& x) { same(x, x); };
+static_assert(same(dual<int>(1, 5), dual<int>(1, 5)) && !same(dual<int>(1, 5), dual<int>(1, 7)) && !same(dual<int>(1, 5), dual<int>(2, 5)));
+static_assert(same(cube, dual<dual<double>>(dual<double>(8, 12), dual<double>(12, 12))));
+static_assert(!same(cube, dual<dual<double>>(dual<double>(8, 11), dual<double>(12, 12))));
+static_assert(!same(cube, dual<dual<double>>(dual<double>(8, 12), dual<double>(12, 11))));
+static_assert(!same(cube, dual<dual<double>>(dual<double>(8, 12), dual<double>(11, 12))));
+static_assert(same(dual<double>(1, 0), 1) && has_same<dual<rational>> && !has_same<dual<interval>> && !has_same<double>);
+
 rational any_rational(std::mt19937_64& generator) {
     return rational(static_cast<int>(generator() % 2001) - 1000) / rational(static_cast<int>(1 + generator() % 50));
 }
 over_rationals any_dual(std::mt19937_64& generator) { return {any_rational(generator), any_rational(generator)}; }
-bool same(const over_rationals& a, const over_rationals& b) { return a.value() == b.value() && a.derivative() == b.derivative(); }
 
 // The derivative of f at x by central differences at 100 digits, with h = 10^−25: the error is h²/6 · |f‴|, and 75 digits are
 // left of the difference.

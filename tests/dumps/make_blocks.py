@@ -9,7 +9,7 @@ Each case is one entry of the table below; a function of blocks_implementations.
 
 Each written file is read again and compared with blocks_reference.py, an evaluation at 200 bits: a right dump must
 agree with it, a wrong one must be far from it, and so must the lines of expected.txt with further options. An f32 or
-bf16 dump is `right` if all its elements are correctly rounded, else `undecided`. The limits of that comparison only
+bf16 dump of softmax, scores or attention is `right`; of another block if all its elements are correctly rounded, else `undecided`. The limits of that comparison only
 keep a mistake of this script out of the folder; `attest check` knows nothing of them.
 """
 import io
@@ -541,7 +541,9 @@ def verdict(name, result):
         return "wrong"
     assert off < GUARD[fmt], f"{name} is too far: {result}"
     exact = all(most <= 0.5 for _, most, *_ in result.values())
-    return "right" if fmt == "f64" or exact else "undecided"
+    # Softmax, scores and attention have limits in every arithmetic; the other blocks not yet.
+    derived = any(part in name for part in ("softmax", "score", "math-gradients", "fused-gradients", "gradients-softcap"))
+    return "right" if fmt == "f64" or exact or derived else "undecided"
 
 
 def settings(options):

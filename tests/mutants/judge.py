@@ -83,6 +83,8 @@ class Judge:
         self.include_folders = [self.include_folder, self.folder / "copy", self.tests]
         self.include = [word for folder in self.include_folders for word in ("-I", folder)]
         self.limits = LIMITS["clang" if "clang" in self.processes.run([compiler, "--version"], 60)[1] else "gcc"]
+        self.concepts = {header.stem for room in ("formula", "gradient")
+                         for header in (self.include_folder / "attest" / room).glob("*.hpp")}
         self.sources = sorted([*self.proofs.glob("**/*.cpp"), *self.tests.glob("*/*.cpp")])
         self.locks = {source: threading.Lock() for source in self.sources}
         self.baselines = {}  # source: (why it fails or None, seconds)
@@ -102,6 +104,10 @@ class Judge:
                     break
         return found
 
+    def concept(self, proof):
+        """The header it is about: softmax of softmax.cpp and of softmax_rows.cpp, but mask_extras of mask_extras.cpp."""
+        return max((name for name in self.concepts if f"{proof.stem}_".startswith(f"{name}_")), key=len, default="")
+
     def asked(self, file):
         """(word, source) of all that can notice a change of the header: own proofs, other ones, tests; cheap ones first."""
         header, (room, concept) = self.include_folder / "attest" / file, Path(file).with_suffix("").parts
@@ -109,7 +115,7 @@ class Judge:
         able = sorted((source for source in self.sources if header in self.includes(source)), key=cost)
         proofs = [source for source in able if source.is_relative_to(self.proofs)]
         in_room = lambda proof: (proof.parent.name == "gradient") == (room == "gradient")
-        own = sorted((proof for proof in proofs if proof.stem == concept), key=in_room, reverse=True)
+        own = sorted((proof for proof in proofs if self.concept(proof) == concept), key=in_room, reverse=True)
         tests = sorted((source for source in able if source.parent == self.tests / room), key=lambda t: t.stem != concept)
         other = [proof for proof in proofs if proof not in own]
         return [(word, source) for word, some in [("own proof", own), ("other proof", other), ("test", tests)] for source in some]

@@ -27,7 +27,7 @@ TEST_CASE("--version and --help answer on standard output", "[program]") {
     for (const char* const word : {"check", "eval", "inspect", "list", "--version", "Exit status", "0 ", "70 "}) CHECK(contains(help.out, word));
     const outcome check = run({"check", "--help"});
     INFO(shown(check));
-    for (const char* const word : {"--op", "--causal", "--scale", "--score", "--mask-polarity", "--empty-row", "--layout", "--axis", "--arithmetic", "--name", "--bf16", "--candidate", "--json",
+    for (const char* const word : {"--op", "--causal", "--scale", "--score", "--mask-polarity", "--empty-row", "--layout", "--axis", "--arithmetic", "--false-alarm", "--precision", "--rows", "--name", "--bf16", "--candidate", "--json",
                                    "--color", "top-left", "bf16+f32"})
         CHECK(contains(check.out, word));
 }
@@ -58,7 +58,14 @@ TEST_CASE("usage errors are trouble, in one line", "[program]") {
     refused({"check", good, "--window", "0"}, {"good.npz", "'window' is W, 1 or greater"});
     refused({"check", good, "--heads", "2"}, {"good.npz", "'heads' is a convention of multi_head_attention", "not of attention"});
     refused({"check", good, "--rope-base", "500000"}, {"rope-base=500000 means nothing with position=none", "position=rope"});
-    refused({"check", good, "--precision", "100"}, {"--precision"});
+    refused({"check", good, "--precision", "32"}, {"'precision' is a number of bits, 64 to 1048576, not '32'"});
+    refused({"check", good, "--precision", "50 digits"}, {"'precision' is a number of bits"});
+    refused({"check", good, "--false-alarm", "0"}, {"'false-alarm' is a probability, greater than 0 and less than 1"});
+    refused({"check", good, "--false-alarm", "1"}, {"'false-alarm' is a probability"});
+    refused({"check", good, "--arithmetic", "f64/round"}, {"'arithmetic' has no value 'f64/round'", "/truncate and /ftz"});
+    refused({"check", good, "--rows", "sample:0"}, {"--rows sample:0: expected all, sample:N or sample:N,seed=S"});
+    refused({"check", good, "--rows", "many"}, {"--rows many"});
+    refused({"eval", good, "--rows", "all"}, {"--rows"});
     refused({"check", good, "--scale", "fast"}, {"'scale' must be a number", "'fast'"});
     refused({"check", good, "--scale", "1e400"}, {"'scale' 1e400 is beyond the range of f64"});
     refused({"check", good, "--axis", "one"}, {"'axis' is an integer"});

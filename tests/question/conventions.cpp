@@ -71,7 +71,7 @@ TEST_CASE("every value of every convention is taken by every op that it concerns
             if (!attest::concerns(info, op.name)) continue;
             ++concerned;
             for (const std::string_view value : info.values) {
-                std::string text = value == "NUMBER" ? "0x1.8p-3" : value == "INTEGER" ? "4" : value == "W" ? "4" : value == "L,R" ? "3,0" : std::string(value);
+                std::string text = value == "NUMBER" ? "0x1.8p-3" : value == "INTEGER" ? info.key == "precision" ? "512" : "4" : value.starts_with("NAME/") ? "tf32" + std::string(value.substr(4)) : value == "W" ? "4" : value == "L,R" ? "3,0" : std::string(value);
                 CAPTURE(info.key, op.name, text);
                 const settings given = where_it_means_something(info, op.name) + settings{{std::string(info.key), text}};
                 const bool own_weights = (text == "bilinear" || text == "additive") && op.name != "attention" && op.name != "score";
@@ -135,10 +135,62 @@ TEST_CASE("each setting changes its own member and nothing else", "[question]") 
     CHECK_FALSE(with("names", "attest").names_torch);
     CHECK(with("arithmetic", "bf16+f32").arithmetic == "bf16+f32");
     CHECK_FALSE(with("arithmetic", "undeclared").arithmetic.has_value());
+    CHECK(with("false-alarm", "1e-6").false_alarm == 1e-6);
+    CHECK(with("precision", "192").precision == 192);
     const conventions c = with("causal", "top-left");
     CHECK((c.op == "attention" && !c.scale && !c.dot_score() && c.mask_keeps && c.layout == tensor_layout::bhnd && c.axis == -1 && !c.arithmetic && !c.window && !c.softcap &&
            !c.dropout_p && c.position == position_kind::none && !c.rope_half && !c.rope_base && !c.rope_dim && c.position_offset == 0 && !c.heads && !c.kv_heads && !c.weights_mean &&
-           !c.weight_out_in && !c.names_torch && !c.norm_pre && !c.eps && !c.eps_in_std && !c.variance_unbiased && !c.activation_gelu && c.gelu == gelu_kind::by_erf && !c.length && !c.d_model));
+           !c.weight_out_in && !c.names_torch && !c.norm_pre && !c.eps && !c.eps_in_std && !c.variance_unbiased && !c.activation_gelu && c.gelu == gelu_kind::by_erf && !c.length && !c.d_model &&
+           c.false_alarm == 1e-9 && c.precision == 2048));
+}
+
+TEST_CASE("an arithmetic may have suffixes, in one order", "[question]") {
+    const auto with = [](const std::string& value) { return attest::read_conventions({{"op", "attention"}, {"arithmetic", value}}).arithmetic.value_or("undeclared"); };
+    for (const std::string name : {"f64", "f32", "tf32", "bf16+f32", "f16+f32", "bf16", "f16"}) {
+        for (const std::string suffix : {"", "/truncate", "/ftz", "/truncate/ftz"}) CHECK(with(name + suffix) == name + suffix);
+        CHECK(with(name + "/ftz/truncate") == name + "/truncate/ftz");
+        for (const std::string suffix : {"/", "/trunc", "/ftz/ftz", "/truncate/ftz/truncate", "/ftz/", "/FTZ", "/truncate,ftz", "//ftz", "/truncateftz"}) {
+            CAPTURE(name, suffix);
+            CHECK(says(refused({{"arithmetic", name + suffix}}), {"'arithmetic' has no value '" + name + suffix + "'", "/truncate and /ftz"}));
+        }
+    }
+    CHECK(says(refused({{"arithmetic", "undeclared/ftz"}}), {"has no value 'undeclared/ftz'", "behind a declared arithmetic"}));
+    CHECK(says(refused({{"arithmetic", "fp8/ftz"}}), {"has no value 'fp8'", "it has undeclared, f64"}));
+    CHECK(says(refused({{"arithmetic", "NAME/ftz"}}), {"has no value 'NAME'"}));
+}
+
+TEST_CASE("the false alarm is a probability, and as a double the nearest to what is written", "[question]") {
+    const auto as_double = [](const char* text) {
+        const conventions c = attest::read_conventions({{"op", "softmax"}, {"false-alarm", text}});
+        CHECK(in_force({{"op", "softmax"}, {"false-alarm", text}}, "false-alarm") == text);
+        return c.false_alarm;
+    };
+    CHECK(as_double("1e-9") == 1e-9);
+    CHECK(as_double("1E-9") == 1e-9);
+    CHECK(as_double("0.000000001") == 1e-9);
+    CHECK(as_double("0.05") == 0.05);
+    CHECK(as_double("0.30000000000000000000") == 0.3);
+    CHECK(as_double("123456789e-12") == 123456789e-12);
+    CHECK(as_double("0x1p-30") == 0x1p-30);
+    CHECK(as_double("0x.8") == 0.5);
+    CHECK(as_double("0x1.8p-100") == 0x1.8p-100);
+    CHECK(as_double("0.99999999999999999999999999") == 1); // less than 1, and rounded
+    for (const char* const small : {"1e-30", "2.5e-100", "1e-300"}) CHECK(as_double(small) == Approx(std::stod(small)).epsilon(1e-14));
+    CHECK(as_double("0.1234567890123456789012345678901234567890") == Approx(0.1234567890123456789).epsilon(1e-15));
+    for (const std::string bad : {"0", "-1e-9", "1", "1.0", "2", "0x1p0", "1e-301", "1e-9999", "0.0"}) {
+        CAPTURE(bad);
+        CHECK(says(refused({{"false-alarm", bad}}), {"'false-alarm' is a probability, greater than 0 and less than 1", "such as 1e-9, not '" + bad + "'"}));
+    }
+    for (const std::string bad : {"", "never", "1e-9 ", "1 in 1000"}) CHECK(says(refused({{"false-alarm", bad}}), {"'false-alarm' must be a number"}));
+}
+
+TEST_CASE("the precision is a number of bits", "[question]") {
+    for (const char* const bits : {"64", "192", "2048", "1048576"}) CHECK(in_force({{"op", "gelu"}, {"precision", bits}}, "precision") == bits);
+    CHECK(in_force({{"op", "gelu"}, {"precision", "0128"}}, "precision") == "128");
+    for (const std::string bad : {"", "0", "63", "1048577", "-64", "1e3", "192.0", "bits", "99999999999999999999"}) {
+        CAPTURE(bad);
+        CHECK(refused({{"precision", bad}}) == "the convention 'precision' is a number of bits, 64 to 1048576, not '" + bad + "'");
+    }
 }
 
 TEST_CASE("each setting of layers changes its own member", "[question]") {
@@ -217,7 +269,6 @@ TEST_CASE("a value that a convention does not have is refused with those that it
     }
     CHECK(refused({{"causal", "top_left"}}) == "the convention 'causal' has no value 'top_left' (did you mean top-left?); it has none, top-left, bottom-right");
     CHECK(says(refused({{"rope-pairing", "interleave"}}), {"has no value 'interleave' (did you mean interleaved?)"}));
-    CHECK(says(refused({{"arithmetic", "bf16/ftz"}}), {"has no value 'bf16/ftz'"}));
 }
 
 TEST_CASE("a number out of its range is refused with the range", "[question]") {
@@ -246,7 +297,7 @@ TEST_CASE("a number out of its range is refused with the range", "[question]") {
 TEST_CASE("an unknown key is refused with those there are", "[question]") {
     for (const char* const key : {"", "bf16", "temperature"}) {
         CAPTURE(key);
-        CHECK(says(refused({{key, "x"}}), {"there is no convention '" + std::string(key) + "'; there are op, causal, window, score, scale,", "axis, length, d-model, arithmetic"}));
+        CHECK(says(refused({{key, "x"}}), {"there is no convention '" + std::string(key) + "'; there are op, causal, window, score, scale,", "axis, length, d-model, arithmetic, false-alarm, precision"}));
     }
     for (const auto& [key, meant] : std::vector<std::pair<const char*, const char*>>{
              {"Causal", "causal"}, {"mask_polarity", "mask-polarity"}, {"scale ", "scale"}, {"casual", "causal"}, {"kv_heads", "kv-heads"}, {"n-heads", "heads"}, {"rope-theta", ""}}) {
@@ -256,19 +307,15 @@ TEST_CASE("an unknown key is refused with those there are", "[question]") {
     }
 }
 
-TEST_CASE("the keys of later versions are refused as such, never ignored", "[question]") {
-    for (const char* const key : {"false-alarm", "precision"}) {
-        CAPTURE(key);
-        CHECK(refused({{"op", "attention"}, {key, "none"}}) == "the convention '" + std::string(key) + "' is not in this version yet; remove it, or wait");
-    }
-}
-
 TEST_CASE("of two settings of one key the later wins", "[question]") {
     CHECK(in_force({{"op", "attention"}, {"causal", "top-left"}, {"causal", "bottom-right"}}, "causal") == "bottom-right");
     CHECK(in_force({{"op", "attention"}, {"scale", "3"}, {"scale", "1/sqrt(d_k)"}}, "scale") == "1/sqrt(d_k)");
     CHECK(in_force({{"op", "attention"}, {"softcap", "3"}, {"softcap", "none"}}, "softcap") == "none");
     CHECK(in_force({{"op", "attention"}, {"window", "3"}, {"window", "none"}}, "window") == "none");
     CHECK(in_force({{"op", "attention"}, {"arithmetic", "f32"}, {"arithmetic", "undeclared"}}, "arithmetic") == "undeclared");
+    CHECK(in_force({{"op", "attention"}, {"false-alarm", "0.5"}, {"false-alarm", "1e-9"}}, "false-alarm") == "1e-9");
+    CHECK(attest::read_conventions({{"op", "attention"}, {"false-alarm", "0.5"}, {"false-alarm", "1e-9"}}).false_alarm == 1e-9);
+    CHECK(in_force({{"op", "attention"}, {"precision", "64"}, {"precision", "2048"}}, "precision") == "2048");
     CHECK(in_force(with_op("encoder") + settings{{"norm", "pre"}, {"norm", "post"}}, "norm") == "post");
     CHECK(attest::read_conventions({{"op", "attention"}, {"op", "softmax"}}).op == "softmax");
     // But what is wrong is refused even if it is overridden.

@@ -10,7 +10,7 @@ using attest::verdict;
 TEST_CASE("the matcher passes what passes, and nothing else", "[report]") {
     CHECK_THAT(result(verdict::exact), attest::report::Passes());
     CHECK_THAT(result(verdict::consistent), attest::report::Passes());
-    for (const verdict v : {verdict::undecided, verdict::inaccurate, verdict::wrong}) CHECK_THAT(result(v), !attest::report::Passes());
+    for (const verdict v : {verdict::undecided, verdict::suspicious, verdict::inaccurate, verdict::wrong}) CHECK_THAT(result(v), !attest::report::Passes());
     for (const verdict v : all_verdicts) CHECK(attest::report::Passes().match(result(v)) == attest::passes(v));
 }
 

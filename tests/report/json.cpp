@@ -39,7 +39,11 @@ TEST_CASE("a case's object has every field, with its type", "[report]") {
         CHECK(o["arithmetic"] == "bf16+f32");
         CHECK(o["assumed"] == false);
         CHECK(o["verdict"] == attest::name_of(v));
-        CHECK(o["first_bad_stage"] == (v >= verdict::inaccurate ? json("out") : json(nullptr)));
+        CHECK(o["first_bad_stage"] == (v >= verdict::suspicious ? json("out") : json(nullptr)));
+        CHECK(o["false_alarm"] == 1e-9);
+        CHECK(o["trials"] == 65536);
+        CHECK(o["lambda"] == 8.25);
+        CHECK(o["sample"].is_null());
         CHECK(o["warnings"] == json::array());
         CHECK(holds(keys(o["seconds"]), {"read", "evaluate", "compare", "diagnose"}));
         CHECK(o["seconds"]["read"] == 0.5);
@@ -63,11 +67,19 @@ TEST_CASE("an output's object has every field, with its type", "[report]") {
         CHECK(o["elements"] == 65536);
         CHECK(o["exact"] == (v == verdict::exact ? 65536 : 1203));
         CHECK(o["outside_certain"] == (v >= verdict::inaccurate ? 41002 : 0));
+        CHECK(o["outside_expected"] == (v >= verdict::suspicious ? 41980 : 0));
+        CHECK(o["rows_outside"] == (v >= verdict::inaccurate ? 900 : 0));
+        CHECK(o["rows_outside_expected"] == (v >= verdict::suspicious ? 950 : 0));
+        CHECK(o["limit_share"] == 0.25);
+        CHECK(o["expected_limit_share"] == 0.5);
         CHECK(o["max_ulp"] == 36.25);
         CHECK(o["rms_ulp"] == 7.5);
         CHECK(o["certain_limit_ulp_at_worst"] == 9.75);
-        CHECK(holds(keys(o["rungs"]), {"double", "double_double", "real"}));
-        CHECK(o["rungs"]["real"] == 65536);
+        CHECK(o["expected_limit_ulp_at_worst"] == 2.25);
+        CHECK(o["worst"]["certain_limit_ulp"] == 9.75);
+        CHECK(o["worst"]["expected_limit_ulp"] == 2.25);
+        CHECK(o["rungs"] == json{{"double", 60000}, {"double_double", 5000}, {"real", 530}});
+        CHECK(o["decided"] == 6);
         CHECK(o["unseparated"] == 0);
         CHECK(o["worst"]["index"] == json{0, 3, 17, 5});
         CHECK(o["worst"]["got"] == "0x1.9p-3");
@@ -83,14 +95,22 @@ TEST_CASE("what this version does not compute is null", "[report]") {
     CHECK(o["mistakes"].is_null());
     CHECK(o["seconds"]["diagnose"].is_null());
     CHECK(o["first_bad_stage"].is_null());
-    CHECK(o["outputs"][0]["outside_expected"].is_null());
-    CHECK(o["outputs"][0]["expected_limit_ulp_at_worst"].is_null());
-    CHECK(o["outputs"][0]["decided"].is_null());
     attest::check_result empty = result(verdict::exact);
     empty.outputs[0].worst.reset();
     CHECK(first_output(empty)["worst"].is_null());
     CHECK(first_output(empty)["certain_limit_ulp_at_worst"].is_null());
+    CHECK(first_output(empty)["expected_limit_ulp_at_worst"].is_null());
     CHECK(first_output(empty)["first_outside"].is_null());
+}
+
+TEST_CASE("a sample of rows, and its seed", "[report]") {
+    attest::check_result r = result(verdict::consistent);
+    r.sample = attest::row_sample{64, 18446744073709551615U};
+    r.rows_checked = 64;
+    r.rows_total = 8192;
+    CHECK(object(r)["sample"] == json{{"rows", 64}, {"of", 8192}, {"seed", 18446744073709551615U}});
+    r.lambda = 0;
+    CHECK(object(r)["lambda"].is_null());
 }
 
 TEST_CASE("numbers that are not finite are strings", "[report]") {
@@ -102,6 +122,8 @@ TEST_CASE("numbers that are not finite are strings", "[report]") {
     o.worst->got = std::numeric_limits<double>::quiet_NaN();
     o.worst->ulp = std::numeric_limits<double>::infinity();
     o.worst->limit_ulp = std::numeric_limits<double>::infinity();
+    o.worst->expected_limit_ulp = std::numeric_limits<double>::infinity();
+    o.expected_share = std::numeric_limits<double>::infinity();
     o.worst->correctly_rounded = -std::numeric_limits<double>::infinity();
     o.worst->expected = "-inf";
     json all = first_output(r);
@@ -109,7 +131,9 @@ TEST_CASE("numbers that are not finite are strings", "[report]") {
     CHECK(all["max_ulp"] == "inf");
     CHECK(all["rms_ulp"] == "nan");
     CHECK(all["limit_share"] == "inf");
+    CHECK(all["expected_limit_share"] == "inf");
     CHECK(all["certain_limit_ulp_at_worst"] == "inf");
+    CHECK(all["expected_limit_ulp_at_worst"] == "inf");
     CHECK(all["worst"]["got"] == "nan");
     CHECK(all["worst"]["got_decimal"] == "nan");
     CHECK(all["worst"]["ulp"] == "inf");

@@ -44,6 +44,14 @@ TEST_CASE("distances have two decimals while they mean something", "[report]") {
     CHECK(ulp_text(no_number) == "infinitely many");
 }
 
+TEST_CASE("a probability is written as it would be declared", "[report]") {
+    CHECK(probability(1e-9) == "1e-9");
+    CHECK(probability(2.5e-7) == "2.5e-7");
+    CHECK(probability(1e-12) == "1e-12");
+    CHECK(probability(1e-300) == "1e-300");
+    CHECK(probability(0.01) == "0.01");
+}
+
 TEST_CASE("all is 100 %, nothing is 0 %, and nothing else is either", "[report]") {
     CHECK(percent(0, 10) == "0.0 %");
     CHECK(percent(10, 10) == "100.0 %");

@@ -83,6 +83,17 @@ public:
     {
         return a.value_ == b.value_;
     }
+    /// Are value and derivative equal, nested ones too? (== looks at the values alone.) A NaN is not the same as itself. Not for an S
+    /// whose == answers otherwise than with bool, as an interval's does.
+    [[nodiscard]] friend constexpr bool same(const dual& a, const dual& b)
+        requires requires(const S& s) {
+            { s == s } -> std::convertible_to<bool>;
+        }
+    {
+        if constexpr (requires { same(a.value_, b.value_); })
+            return same(a.value_, b.value_) && same(a.derivative_, b.derivative_);
+        else return a.value_ == b.value_ && a.derivative_ == b.derivative_;
+    }
     friend constexpr auto operator<(const dual& a, const dual& b)
         requires detail::has_order<S>
     {

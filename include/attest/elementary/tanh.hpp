@@ -5,6 +5,7 @@
 /// target has fma, and then the last bit may differ).
 #pragma once
 
+#include "attest/elementary/log_two.hpp"
 #include "attest/elementary/two_doubles.hpp"
 
 namespace attest {
@@ -17,22 +18,19 @@ constexpr double tanh_of_double(double x) noexcept {
     const double magnitude = x < 0 ? -x : x;
     if (x != x || magnitude < 0x1p-28) return x; // x − x³/3: less than a tenth of a unit away
     if (magnitude > 20) return x < 0 ? -1.0 : 1.0;
-    constexpr double ln2_high = 0x1.62e42fee00000p-1; // 32 bits: k · ln2_high is exact
-    constexpr double ln2_low = 0x1.a39ef35793c76p-33;
-    constexpr double log2_e = 0x1.71547652b82fep+0;
     constexpr double inverse_factorial[] = {
         1.0 / 1307674368000, 1.0 / 87178291200, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
         1.0 / 40320,         1.0 / 5040,        1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6};
     const double y = 2 * magnitude;
-    const int k = static_cast<int>(y * log2_e + 0.5);
-    const two_doubles r = exact_sum(y - k * ln2_high, -(k * ln2_low));
+    const int k = static_cast<int>(unfused(y * log2_e) + 0.5);
+    const two_doubles r = exact_sum(y - unfused(k * ln2_high), -unfused(k * ln2_low));
     double series = 0;
-    for (const double c : inverse_factorial) series = series * r.high + c;
+    for (const double c : inverse_factorial) series = unfused(series * r.high) + c;
     const two_doubles square = r * r;
     const two_doubles expm1_of_r =
-        r + (two_doubles{0.5 * square.high, 0.5 * square.low} + two_doubles{square.high * r.high * series, 0});
+        r + (two_doubles{0.5 * square.high, 0.5 * square.low} + two_doubles{unfused(square.high * r.high * series), 0});
     const double scale = power_of_two(k);
-    const two_doubles numerator = two_doubles{scale - 1, 0} + two_doubles{scale * expm1_of_r.high, scale * expm1_of_r.low};
+    const two_doubles numerator = two_doubles{scale - 1, 0} + two_doubles{unfused(scale * expm1_of_r.high), unfused(scale * expm1_of_r.low)};
     const two_doubles denominator = numerator + two_doubles{2, 0};
     const double quotient = numerator.high / denominator.high;
     const two_doubles back = two_doubles{quotient, 0} * denominator;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "attest/arithmetic/power_of_two.hpp"
+#include "attest/arithmetic/unfused.hpp"
 
 namespace attest::detail {
 
@@ -32,9 +33,9 @@ constexpr double first_half(double a) noexcept {
 }
 /// a · b, to 2^−104 of it.
 constexpr two_doubles product(double a, double b) noexcept {
-    const double product = a * b;
+    const double product = unfused(a * b);
     const double a1 = first_half(a), a2 = a - a1, b1 = first_half(b), b2 = b - b1;
-    return {product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2};
+    return {product, ((unfused(a1 * b1) - product) + unfused(a1 * b2) + unfused(a2 * b1)) + unfused(a2 * b2)};
 }
 
 // The relative errors of these are a few units of 2^−104, but for a sum that cancels.
@@ -44,7 +45,7 @@ constexpr two_doubles operator+(two_doubles a, two_doubles b) noexcept {
 }
 constexpr two_doubles operator*(two_doubles a, two_doubles b) noexcept {
     const auto [high, low] = product(a.high, b.high);
-    return ordered_sum(high, low + (a.high * b.low + a.low * b.high));
+    return ordered_sum(high, low + (unfused(a.high * b.low) + unfused(a.low * b.high)));
 }
 constexpr two_doubles operator-(two_doubles a) noexcept { return {-a.high, -a.low}; }
 

@@ -32,7 +32,7 @@ template <vector_like X, class Visible> [[nodiscard]] constexpr auto shift_of(co
     row_shift<scalar_of<X>> m;
     for (std::size_t j = 0; j < x.length(0); ++j)
         if (visible(j)) {
-            m.value = m.found ? shift_point(m.value, scalar_of<X>(x(j))) : scalar_of<X>(x(j));
+            m.value = shift_point(m.found ? m.value : scalar_of<X>(x(j)), scalar_of<X>(x(j)));
             m.found = true;
         }
     return m;

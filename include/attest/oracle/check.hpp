@@ -20,22 +20,10 @@
 
 namespace attest {
 
-namespace detail {
-
-// The arithmetic in force for one judge: the declared one; else the first of the strict ones that holds.
-inline const arithmetic* arithmetic_in_force(const output_judge& judge, const std::optional<std::string>& declared, dtype stored) {
-    if (declared) return find_arithmetic(*declared);
-    switch (stored) {
-    case dtype::f64: return find_arithmetic("f64");
-    case dtype::f32: return find_arithmetic("f32");
-    default: { // X+f32, then X
-        const std::size_t holds = judge.strictest_that_holds();
-        return holds < judge.possible().size() ? judge.possible()[holds] : judge.possible().front();
-    }
-    }
-}
-
-} // namespace detail
+/// What a check may leave out.
+struct check_options {
+    std::optional<row_sample> rows; ///< nothing: all rows are checked
+};
 
 /// Checks candidates against the exact values of an op under its conventions.
 ///
@@ -44,7 +32,7 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
 /// Throws usage_error, one line: unknown op, convention or value; an input that is missing; shapes that do not fit; nothing to compare.
 /// The memory behind the arrays must stay while the call runs. Time grows as n_q·n_k·(d_k + d_v), memory as n·d.
 [[nodiscard]] inline check_result check(const settings& given, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
-                                        const progress& tell = {}) {
+                                        const progress& tell = {}, const check_options& options = {}) {
     const conventions how = read_conventions(given);
     if (how.op.empty()) throw usage_error("no op is given; see `attest list` for the ops");
     check_result result;
@@ -52,27 +40,32 @@ inline const arithmetic* arithmetic_in_force(const output_judge& judge, const st
     std::vector<output_judge> judges = detail::make_judges(find_op(how.op), how, candidates);
     if (ranges::all_of(candidates, [](const named_view& candidate) { return candidate.value.elements() == 0; }))
         throw usage_error("nothing to compare: the outputs have no elements");
-    // Outputs with limits of their own, then those whose rounding bounds are propagated.
-    std::vector<output_judge> tracked_judges;
-    const auto is_own = [&](const output_judge& judge) { return !is_tracked(how, inputs, judge.name()); };
-    const auto rest = std::stable_partition(judges.begin(), judges.end(), is_own);
-    std::move(rest, judges.end(), std::back_inserter(tracked_judges));
-    judges.erase(rest, judges.end());
-    if (!judges.empty() && how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, tell);
-    else if (!judges.empty()) detail::compare_attention(how, inputs, candidates, judges, result, tell);
-    if (!tracked_judges.empty()) {
-        detail::compare_stages(how, inputs, candidates, tracked_judges, result, tell);
-        std::move(tracked_judges.begin(), tracked_judges.end(), std::back_inserter(judges));
+    const bool certified = is_certified(how.op);
+    if (options.rows && !certified) throw usage_error("--rows sample: rows of " + how.op + " can't be checked by themselves in this version; those of softmax, score and attention can");
+    result.false_alarm = how.false_alarm;
+    result.sample = options.rows;
+    if (certified) {
+        std::size_t trials = 0;
+        for (const output_judge& judge : judges) {
+            const array_view& candidate = *find(candidates, judge.name());
+            trials += candidate.elements() * detail::arithmetics_tried(how.arithmetic, candidate.type).size();
+        }
+        result.lambda = expected_factor(static_cast<double>(trials), how.false_alarm);
     }
+    if (how.op == "softmax") detail::compare_softmax(how, inputs, candidates, judges, result, options.rows, tell);
+    else if (how.op == "attention") detail::compare_attention(how, inputs, candidates, judges, result, options.rows, tell);
+    else if (how.op == "score") {
+        const score_as_attention scores(how, inputs);
+        detail::compare_attention(scores.how, scores.inputs, candidates, judges, result, options.rows, tell);
+    } else detail::compare_stages(how, inputs, candidates, judges, result, tell);
 
     for (const tensor_info& input : find_op(how.op).inputs)
         for (const named_view& given_input : inputs)
             if (matches(input.name, given_input.name)) result.inputs.push_back({given_input.name, given_input.value.type, given_input.value.shape});
     result.assumed = !how.arithmetic.has_value();
     for (const output_judge& judge : judges) {
-        const arithmetic* const chosen = detail::arithmetic_in_force(judge, how.arithmetic, find(candidates, judge.name())->type);
-        const auto& possible = judge.possible();
-        result.outputs.push_back(judge.finish(static_cast<std::size_t>(std::find(possible.begin(), possible.end(), chosen) - possible.begin())));
+        result.outputs.push_back(judge.finish(detail::arithmetic_in_force(judge, how, candidates)));
+        result.trials += result.outputs.back().elements * detail::arithmetics_tried(how.arithmetic, find(candidates, judge.name())->type).size();
     }
     if (ranges::all_of(result.outputs, [](const output_result& output) { return output.elements == 0; }))
         throw usage_error("nothing to compare: every row of the outputs is padding (q_lengths)");

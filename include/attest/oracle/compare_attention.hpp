@@ -1,142 +1,227 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// Attention's candidates against its exact rows: raw_scores, scores, weights, lse and out.
+/// Attention's candidates against its certified values, up the ladder, and against both limits.
 #pragma once
 
+#include "attest/oracle/attention_gradient_facts.hpp"
+#include "attest/oracle/certified_attention.hpp"
 #include "attest/oracle/comparison.hpp"
+#include "attest/oracle/not_numbers.hpp"
 
 namespace attest::detail {
 
-inline row_facts attention_facts(const exact_row& row, const attention_problem& p, double scale, const matrix_view* bias, std::size_t i) {
-    row_facts f = facts_of(row);
-    f.scale = absolute(scale);
-    f.d_k = p.d_k;
-    f.biased = p.bias_adds;
-    for (std::size_t at = 0; at < row.visible.size(); ++at) {
-        const std::size_t j = row.visible[at];
-        const double size = f.scale * row.raw_size[j] * slack;
-        const double added = bias == nullptr ? 0.0 : (*bias)(i, j);
-        // q·k·scale is the score less what the mask added; in double that difference is off by their roundings.
-        const double unbiased = absolute(f.score[at] - added) + 0x1p-50 * (absolute(f.score[at]) + absolute(added));
-        f.size.push_back(size);
-        f.operands.push_back(row.operands[j]);
-        f.unbiased.push_back(std::min(size, unbiased));
-    }
-    return f;
-}
-
-// What an element is held against beside its limits.
-struct surroundings {
-    double reach = infinity_of_double;
-    double low = -infinity_of_double, high = infinity_of_double;
-};
-
-// One row of one candidate, element by element.
-class attention_row_comparison {
+// The visitor of the ladder: makes the limits of what it is told, and asks the judges.
+class attention_comparison {
 public:
-    attention_row_comparison(const exact_row& row, const matrix_view& v, limits_of_row& limits) : row_{row}, v_{v}, limits_{limits} {}
-
-    /// `first`: position of the row's first element in the candidate; `stride`: from one to the next.
-    void operator()(output_judge& judge, std::size_t first, std::size_t stride) {
-        judge.begin_row();
-        const std::string& name = judge.name();
-        if (name == "lse") {
-            // A limit that reaches 0 from lse says nothing, unless lse is near 0 itself: below 1 the weights' factor e^lse hardly differs.
-            const double reach = row_.visible.empty() ? 0.0 : std::max(absolute(static_cast<double>(row_.lse)), 1.0);
-            judge_one(judge, first, row_.lse, row_.lse_radius, [](const row_limits& l) { return bound{l.lse()}; }, {.reach = reach});
-        } else if (name == "out") {
-            for (std::size_t c = 0; c < row_.out.length(0); ++c) out_component(judge, first + c * stride, c);
-        } else {
-            std::size_t at = 0; // the number of visible keys before key j
-            for (std::size_t j = 0; j < row_.raw_size.size(); ++j) {
-                const bool visible = at < row_.visible.size() && row_.visible[at] == j;
-                over_keys(judge, first + j * stride, j, visible, at);
-                at += visible ? 1 : 0;
-            }
+    attention_comparison(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const std::vector<certified_output>& outputs,
+                         std::vector<output_judge>& judges, double lambda)
+        : p_{p}, outputs_{outputs}, judges_{judges}, lambda_{lambda} {
+        for (const output_judge& judge : judges)
+            for (const arithmetic* a : judge.possible())
+                if (!ranges::contains(arithmetics_, a)) arithmetics_.push_back(a);
+        for (const output_judge& judge : judges) {
+            std::vector<std::size_t>& number = numbers_.emplace_back();
+            for (const arithmetic* a : judge.possible()) number.push_back(static_cast<std::size_t>(ranges::find(arithmetics_, a) - arithmetics_.begin()));
         }
+        const bool in_16_bits = ranges::any_of(arithmetics_, [](const arithmetic* a) { return a->weight > 0; });
+        facts_.emplace(how, inputs, p, in_16_bits);
+        if (ranges::any_of(outputs, [](const certified_output& o) { return is_gradient(o.name); })) gradients_.emplace(how, inputs, p, outputs, arithmetics_, *facts_, lambda);
+    }
+    /// Rows of dk and dv that will be asked for.
+    void wants(std::size_t output, std::size_t own_slice, std::size_t row) { gradients_->wants(output, own_slice, row); }
+    /// What limits and verdicts took.
+    [[nodiscard]] double seconds() const { return seconds_; }
+
+    template <class S> void begin_slice(const attention_engine<ball<S>>& engine, std::size_t slice) {
+        facts_->enter(engine, slice);
+        if (gradients_) gradients_->begin_slice(engine, slice);
+    }
+    void begin_row(const row_values& values) {
+        const stopwatch_of timing(seconds_);
+        values_ = values;
+        row_ = facts_->row(values_);
+        forward_.clear();
+        for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, row_, lambda_));
+        moves_.reset();
+        if (gradients_) gradients_->row(values_, row_, forward_);
+    }
+    template <class S> void end_slice(const slice_gradient<ball<S>>& gradient, std::size_t slice) {
+        if (gradients_) gradients_->end_slice(gradient, slice);
+    }
+    void begin_columns() {
+        if (gradients_) gradients_->begin();
+    }
+
+    template <class S> bool element(const certified_element<S>& e) {
+        output_judge& judge = judges_[e.output];
+        const rounded_ends ends = ends_of(judge.stored(), e.value);
+        const enclosure exact = enclosure_of(e.value);
+        // Without the last rung, an end that is not settled needs no limits.
+        if (!e.last && (!exact.known || ends.low != ends.high)) return false;
+        return ask(e.output, e.position, e.in_row, exact, ends, e.from, e.last);
+    }
+    void decided(std::size_t output, std::size_t position, std::size_t in_row, const exact_rational& x, std::size_t slice, std::size_t i) {
+        (void)slice;
+        (void)i;
+        const double rounded = round_to(judges_[output].stored(), x);
+        (void)ask(output, position, in_row, attest::enclosure_of(x), {rounded, rounded}, rung::decided, true);
+    }
+    /// An element of a row that sees a NaN or an infinity.
+    void not_judged(std::size_t output, std::size_t position, const exact_number& value) {
+        output_judge& judge = judges_[output];
+        const double rounded = round_to(judge.stored(), value);
+        const std::vector<element_limits> nothing(judge.possible().size());
+        (void)judge.element(position, {.exact = value, .radius = exact_number(0), .rounded_low = rounded, .rounded_high = rounded, .from = rung::in_real, .last = true, .limits = nothing, .judged = false});
     }
 
 private:
-    template <class Bound>
-    void judge_one(output_judge& judge, std::size_t position, const exact_number& exact, double radius, const Bound& bound_of, const surroundings& around = {}) {
-        std::vector<double> limits, beyond;
-        for (const arithmetic* a : judge.possible()) {
-            const bound b = row_.finite_inputs ? bound_of(limits_.of(*a)) : bound{};
-            limits.push_back(b.limit);
-            beyond.push_back(b.beyond);
+    bool ask(std::size_t output, std::size_t position, std::size_t in_row, const enclosure& exact, const rounded_ends& ends, rung from, bool last) {
+        const stopwatch_of timing(seconds_);
+        output_judge& judge = judges_[output];
+        element_facts facts{.exact = exact.value, .radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000), .rounded_low = ends.low, .rounded_high = ends.high, .from = from, .last = last, .limits = {}};
+        limits_.clear();
+        for (const std::size_t a : numbers_[output]) limits_.push_back(limits_of(output, position, in_row, a, exact, facts));
+        facts.limits = limits_;
+        return judge.element(position, facts);
+    }
+
+    // The limits of an element in one arithmetic; fills in what surrounds it.
+    element_limits limits_of(std::size_t output, std::size_t position, std::size_t in_row, std::size_t a, const enclosure& exact, element_facts& facts) {
+        const std::string& name = outputs_[output].name;
+        const auto size = size_of(static_cast<double>(exact.value));
+        if (is_gradient(name)) {
+            if (size > 0) facts.reach = size; // a limit that zero would pass says nothing
+            return name == "dq" && outputs_[output].of_rows ? gradients_->dq(a, in_row) : gradients_->column(output, position, a);
         }
-        judge.element(position, {.exact = exact, .radius = row_.finite_inputs ? radius : 0, .limits = limits, .reach = around.reach, .low = around.low, .high = around.high,
-                                 .beyond = beyond, .judged = row_.finite_inputs});
-    }
-
-    // A limit that reaches the farthest value of the row says nothing; nor does one that zero would pass.
-    static double reach_of_output(double exact, double low, double high) {
-        const double farthest = std::max(high - exact, exact - low);
-        return exact == 0 ? farthest : std::min(farthest, absolute(exact));
-    }
-
-    static double reach_of_score(const exact_number& score) { return score.is_zero() ? infinity_of_double : absolute(static_cast<double>(score)); }
-
-    void out_component(output_judge& judge, std::size_t position, std::size_t c) {
-        double low = infinity_of_double, high = -low;
-        for (const std::size_t j : row_.visible) {
-            low = std::min(low, v_(j, c));
-            high = std::max(high, v_(j, c));
+        const forward_limits& forward = *forward_[a];
+        if (name == "lse") {
+            // A limit that reaches 0 from lse says nothing, unless lse is near 0 itself: below 1 the weights' factor e^lse hardly differs.
+            facts.reach = values_.visible.empty() ? 0.0 : std::max(size, 1.0);
+            return forward.lse();
         }
-        const auto exact = static_cast<double>(row_.out(c));
-        judge_one(judge, position, row_.out(c), row_.out_radius[c],
-                  [&](const row_limits& l) { return l.output(exact, [&](std::size_t at) { return v_(row_.visible[at], c); }); },
-                  {reach_of_output(exact, low, high), low, high});
-    }
-
-    void over_keys(output_judge& judge, std::size_t position, std::size_t j, bool visible, std::size_t at) {
-        // Where a score may overflow, the whole row may be NaN.
-        const auto nothing_allowed = [](const row_limits& l) { return l.unbounded() ? bound{} : bound{0, 0}; };
-        if (judge.name() == "raw_scores") {
-            // Keys that the query does not see have raw scores as well, and what is NaN or infinite there is no matter of the row's.
-            const double size = row_.raw_size[j];
-            const bool judged = size < infinity_of_double;
-            std::vector<double> limits;
-            for (const arithmetic* a : judge.possible()) limits.push_back(judged ? limits_.of(*a).raw_score(size, row_.operands[j]) : infinity_of_double);
-            judge.element(position, {.exact = row_.raw_scores(j), .radius = judged ? 0x1p-180 * size : 0, .limits = limits, .reach = reach_of_score(row_.raw_scores(j)), .judged = judged});
-        } else if (judge.name() == "scores") {
-            if (visible) judge_one(judge, position, row_.scores(j), row_.score_radius[j], [at](const row_limits& l) { return bound{l.score(at)}; },
-                                    {.reach = reach_of_score(row_.scores(j))});
-            else judge_one(judge, position, -std::numeric_limits<exact_number>::infinity(), 0, [](const row_limits&) { return bound{0, 0}; });
-        } else { // weights: 0 where not visible, or NaN in an empty row that is declared so
-            if (visible)
-                judge_one(judge, position, row_.weights(j), static_cast<double>(row_.weights(j)) * row_.weight_radius,
-                          [at](const row_limits& l) { return l.weight(at); }, {reach_of_weight(row_.weights(j), row_.visible.size()), 0, 1});
-            else judge_one(judge, position, row_.weights(j), 0, nothing_allowed);
+        if (name == "out") return out(forward, in_row, a, facts);
+        if (name == "raw_scores") {
+            if (size > 0) facts.reach = size;
+            return forward.raw_score(facts_->size(values_.i, in_row));
         }
+        const auto at = static_cast<std::size_t>(std::lower_bound(values_.visible.begin(), values_.visible.end(), in_row) - values_.visible.begin());
+        if (at == values_.visible.size() || values_.visible[at] != in_row) return name == "scores" ? element_limits{0, 0, 0} : forward.decided();
+        if (name == "scores") {
+            if (size > 0) facts.reach = size;
+            return forward.score(at);
+        }
+        facts.reach = reach_of_weight(exact.value, values_.visible.size());
+        facts.hull_low = 0;
+        facts.hull_high = 1;
+        return forward.weight(at);
+    }
+    element_limits out(const forward_limits& forward, std::size_t c, std::size_t a, element_facts& facts) {
+        if (values_.visible.empty()) return {0, 0, 0};
+        const auto value = [&](std::size_t j) { return facts_->values()(values_.visible[j], c); };
+        const auto hull = forward.hull(value);
+        facts.hull_low = hull.low;
+        facts.hull_high = hull.high;
+        const double exact = values_.out[c], farthest = std::max(hull.high - exact, exact - hull.low);
+        facts.reach = exact == 0 ? farthest : std::min(farthest, size_of(exact));
+        if (arithmetics_[a]->query_key > 0 && facts_->is_dot() && !moves_)
+            moves_.emplace(row_, facts_->query(values_.i), p_.d_v, [&](std::size_t j, std::size_t k) { return facts_->key(values_.visible[j], k); },
+                           [&](std::size_t j, std::size_t e) { return facts_->values()(values_.visible[j], e); });
+        return forward.out(exact, value, moves_ ? &*moves_ : nullptr, c);
     }
 
-    const exact_row& row_;
-    const matrix_view& v_;
-    limits_of_row& limits_;
+    const attention_problem& p_;
+    const std::vector<certified_output>& outputs_;
+    std::vector<output_judge>& judges_;
+    double lambda_;
+    std::vector<const arithmetic*> arithmetics_;   // of all judges
+    std::vector<std::vector<std::size_t>> numbers_; // of each judge's, in these
+    std::optional<attention_facts> facts_;
+    std::optional<attention_gradient_facts> gradients_;
+    row_values values_;
+    row_facts row_;
+    std::vector<std::unique_ptr<forward_limits>> forward_;
+    std::optional<query_moves> moves_;
+    std::vector<element_limits> limits_;
+    double seconds_ = 0;
 };
 
-inline void compare_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
-                              std::vector<output_judge>& judges, check_result& result, const progress& tell) {
-    const attention_problem p = make_attention_problem(how, inputs);
-    result.warnings = p.warnings;
-    std::vector<placement> places;
-    bool want_raw_scores = false;
-    for (const output_judge& judge : judges) {
-        const array_view& candidate = *find(candidates, judge.name());
-        places.push_back(place(candidate.shape, judge.name() == "out" ? how.layout : tensor_layout::bhnd));
-        require_shape(judge, places.back().length, p.shape_of_output(judge.name()));
-        want_raw_scores = want_raw_scores || judge.name() == "raw_scores";
+// Calls f(own slice, row, position) for the elements of a gradient that is a sum over rows, without those of tokens that are padding to all that read them. Of dk, dv and dq
+// a sample takes rows.
+template <class F>
+void for_each_column(const attention_problem& p, const certified_output& output, const pair_rules<exact_number>& rules, const std::optional<row_sample>& sample, const F& f) {
+    if (output.of == nullptr) { // dmask
+        std::size_t size = 1;
+        for (const std::size_t length : output.at.length) size *= length;
+        for (std::size_t e = 0; e < size; ++e) f(0, 0, e);
+        return;
     }
+    const std::size_t slices = element_count(output.of->batch), rows = output.of->rows;
+    std::vector<std::size_t> used(slices, 0);
+    for (std::size_t s = 0; s < p.slices(); ++s) {
+        std::size_t& most = used[source_slice(p.batch, output.of->batch, s)];
+        most = std::max(most, output.name == "dq" ? rules.queries(s) : rules.keys(s));
+    }
+    const chosen_rows chosen(slices * rows, sample);
+    for (std::size_t slice = 0; slice < slices; ++slice)
+        for (std::size_t row = 0; row < used[slice]; ++row) {
+            if (!chosen.has(slice * rows + row)) continue;
+            const std::size_t first = first_of_row(output.at, output.of->batch, slice, row);
+            for (std::size_t c = 0; c < output.of->columns; ++c) f(slice, row, first + c * output.at.stride.back());
+        }
+}
+
+inline void compare_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates, std::vector<output_judge>& judges,
+                              check_result& result, const std::optional<row_sample>& sample, const progress& tell) {
     stopwatch watch;
-    for_each_row(p, want_raw_scores, [&](std::size_t slice, std::size_t i, const exact_row& row, const exact_attention& exact) {
-        result.seconds.evaluate += watch.lap();
-        limits_of_row limits(attention_facts(row, p, exact.scale(), exact.bias(), i));
-        attention_row_comparison compare(row, exact.values(), limits);
-        for (std::size_t o = 0; o < judges.size(); ++o) compare(judges[o], first_of_row(places[o], p.batch, slice, i), places[o].stride.back());
-        result.seconds.compare += watch.lap();
-        if (tell) tell(slice * p.n_q + i + 1, p.slices() * p.n_q);
+    const attention_problem p = make_attention_problem(how, inputs);
+    std::vector<certified_output> outputs;
+    for (const output_judge& judge : judges) {
+        auto [output, shape] = attention_output(how, inputs, p, judge.name());
+        const array_view& candidate = *find(candidates, judge.name());
+        if (candidate.shape != shape) {
+            const tensor_layout layout = judge.name() == "out" ? how.layout : tensor_layout::bhnd;
+            require_shape(judge, place(candidate.shape, is_gradient(judge.name()) ? tensor_layout::bhnd : layout).length, is_gradient(judge.name()) ? shape : p.shape_of_output(judge.name()));
+        }
+        outputs.push_back(std::move(output));
+    }
+    const not_numbers apart(how, inputs, p, outputs);
+    result.warnings = p.warnings;
+    for (const std::string& warning : apart.rules().warnings())
+        if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
+    attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda);
+    certified_attention ladder(how, inputs, p, outputs, comparison);
+
+    // Rows of the results, and rows of dk and dv, are sampled each by themselves.
+    const chosen_rows rows(p.slices() * p.n_q, sample);
+    apart.for_each_row([&](std::size_t slice, std::size_t i) {
+        if (rows.has(slice * p.n_q + i)) ladder.add_row(slice, i);
     });
+    apart.for_each([&](std::size_t slice, std::size_t i) { return rows.has(slice * p.n_q + i); },
+                   [&](std::size_t o, std::size_t position, const exact_number& value) { comparison.not_judged(o, position, value); });
+    result.rows_checked = rows.count();
+    result.rows_total = rows.total();
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        if (outputs[o].of_rows) continue;
+        if (!apart.none()) continue;
+        for_each_column(p, outputs[o], apart.rules(), sample, [&](std::size_t slice, std::size_t row, std::size_t position) {
+            if (outputs[o].of != nullptr) comparison.wants(o, slice, row);
+            ladder.add_column_element(o, position);
+        });
+    }
+    apart.for_each_column([&](std::size_t o, std::size_t position, const exact_number& value) { comparison.not_judged(o, position, value); });
+    const bool any_narrow = ranges::any_of(judges, [](const output_judge& judge) { return !(judge.stored() == formats::f64); });
+    ladder.run(any_narrow ? rung::in_double : rung::in_double_double, tell);
+    for (std::size_t o = 0; o < judges.size(); ++o) {
+        if (!outputs[o].of_rows) continue; // a sum over rows is not made again for its digits
+        for (const std::size_t position : judges[o].shown(arithmetic_in_force(judges[o], how, candidates))) {
+            showing_visitor show{judges};
+            certified_attention one(how, inputs, p, outputs, show);
+            const auto row = one.add_element(o, position);
+            if (row && !apart.has(*row)) one.run(rung::in_double_double, {});
+        }
+    }
+    result.seconds.compare += comparison.seconds();
+    result.seconds.evaluate += watch.lap() - comparison.seconds();
 }
 
 } // namespace attest::detail

@@ -1,45 +1,144 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// Softmax's candidate against its exact fibres.
+/// Softmax's candidates against their certified values, up the ladder, and against both limits.
 #pragma once
 
+#include "attest/oracle/attention_facts.hpp"
+#include "attest/oracle/certified_softmax.hpp"
 #include "attest/oracle/comparison.hpp"
+#include "attest/oracle/gradient_limits_softmax.hpp"
+
+#include <deque>
 
 namespace attest::detail {
 
-inline void compare_softmax(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates,
-                            std::vector<output_judge>& judges, check_result& result, const progress& tell) {
-    const softmax_problem p = make_softmax_problem(how, inputs);
-    output_judge& judge = judges.front();
-    require_shape(judge, find(candidates, judge.name())->shape, p.shape);
-    const bool in_f64 = find(inputs, "x")->type == dtype::f64;
-    stopwatch watch;
-    for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
-        const exact_row row = exact_softmax(p, fibre);
-        result.seconds.evaluate += watch.lap();
-        row_facts facts = facts_of(row);
-        facts.scores_are_inputs = true;
-        facts.inputs_in_f64 = in_f64;
-        limits_of_row row_bounds(std::move(facts));
-        judge.begin_row();
-        std::size_t at = 0; // the number of visible x before x_j
-        for (std::size_t j = 0; j < p.length(); ++j) {
-            const bool visible = at < row.visible.size() && row.visible[at] == j;
-            std::vector<double> limits, beyond;
-            for (const arithmetic* a : judge.possible()) {
-                const bound b = !row.finite_inputs ? bound{} : visible ? row_bounds.of(*a).weight(at) : bound{0, 0};
-                limits.push_back(b.limit);
-                beyond.push_back(b.beyond);
-            }
-            const double radius = row.finite_inputs && visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0;
-            judge.element(p.first(fibre) + j * p.stride(), {.exact = row.weights(j), .radius = radius, .limits = limits,
-                                                            .reach = reach_of_weight(row.weights(j), row.visible.size()), .low = 0, .high = 1, .beyond = beyond,
-                                                            .judged = row.finite_inputs});
-            at += visible ? 1 : 0;
-        }
-        result.seconds.compare += watch.lap();
-        if (tell) tell(fibre + 1, p.fibres());
+// The visitor of the ladder: makes the limits of what it is told, and asks the judges.
+class softmax_comparison {
+public:
+    softmax_comparison(std::vector<output_judge>& judges, check_result& result, const softmax_rows& rows, bool inputs_in_f64, int precision)
+        : judges_{judges}, result_{result}, rows_{rows}, inputs_in_f64_{inputs_in_f64}, precision_{precision} {
+        for (const output_judge& judge : judges)
+            for (const arithmetic* a : judge.possible())
+                if (!ranges::contains(arithmetics_, a)) arithmetics_.push_back(a);
     }
+
+    void begin_row(const row_values& values) {
+        const stopwatch_of timing(result_.seconds.compare);
+        values_ = values;
+        facts_ = {};
+        facts_.score = values.scores;
+        facts_.weight = values.weights;
+        facts_.lse = values.lse;
+        for (std::size_t l = 0; l < values.scores.size(); ++l) facts_.greatest = l == 0 ? values.scores[l] : std::max(facts_.greatest, values.scores[l]);
+        facts_.scores_are_inputs = true;
+        facts_.inputs_in_f64 = inputs_in_f64_;
+        forward_.clear();
+        for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, facts_, result_.lambda));
+        if (rows_.dout == nullptr) return;
+        gradient_facts_ = {values.scores, values.weights, {}, values.lse, precision_};
+        for (const std::size_t j : values.visible) gradient_facts_.da.push_back(decode(*rows_.dout, rows_.position(0, values.i, j)));
+        gradient_.clear();
+        for (const arithmetic* a : arithmetics_) gradient_.emplace_back(*a, gradient_facts_, result_.lambda);
+    }
+    template <class S> bool element(const certified_element<S>& e) {
+        const bool gradient = judges_[e.output].name() == "dx";
+        const auto at = static_cast<std::size_t>(std::lower_bound(values_.visible.begin(), values_.visible.end(), e.in_row) - values_.visible.begin());
+        const bool seen = at < values_.visible.size() && values_.visible[at] == e.in_row;
+        element_facts around;
+        const double size = size_of(e.value.nearest_double());
+        if (gradient) around.reach = size > 0 ? size : infinity_of_double;
+        else {
+            around.reach = reach_of_weight(exact_number(e.value.nearest_double()), values_.visible.size());
+            around.hull_low = 0;
+            around.hull_high = 1;
+        }
+        return ask(e, values_.i, around, [&](const arithmetic& a) {
+            const auto number = static_cast<std::size_t>(ranges::find(arithmetics_, &a) - arithmetics_.begin());
+            if (!seen) return element_limits{0, 0, 0};
+            return gradient ? gradient_[number].dx(at) : forward_[number]->weight(at);
+        });
+    }
+    void apart(std::size_t output, std::size_t position, std::size_t fibre, const exact_number& value) { not_judged(output, position, fibre, value); }
+
+private:
+    // `limit(a)`: of arithmetic a.
+    template <class S, class Limit> bool ask(const certified_element<S>& e, std::optional<std::size_t> row, const element_facts& around, const Limit& limit) {
+        output_judge& judge = judges_[e.output];
+        const rounded_ends ends = ends_of(judge.stored(), e.value);
+        const enclosure exact = enclosure_of(e.value);
+        if (!e.last && (!exact.known || ends.low != ends.high)) return false;
+        const stopwatch_of timing(result_.seconds.compare);
+        element_facts facts = around;
+        facts.exact = exact.value;
+        facts.radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000);
+        facts.rounded_low = ends.low;
+        facts.rounded_high = ends.high;
+        facts.from = e.from;
+        facts.last = e.last;
+        facts.row = row;
+        limits_.clear();
+        for (const arithmetic* a : judge.possible()) limits_.push_back(limit(*a));
+        facts.limits = limits_;
+        return judge.element(e.position, facts);
+    }
+    void not_judged(std::size_t output, std::size_t position, std::optional<std::size_t> row, const exact_number& value) {
+        output_judge& judge = judges_[output];
+        const double rounded = round_to(judge.stored(), value);
+        const std::vector<element_limits> nothing(judge.possible().size());
+        (void)judge.element(position, {.exact = value, .radius = exact_number(0), .rounded_low = rounded, .rounded_high = rounded, .from = rung::in_real, .last = true, .limits = nothing, .judged = false, .row = row});
+    }
+
+    std::vector<output_judge>& judges_;
+    check_result& result_;
+    std::vector<element_limits> limits_;
+    const softmax_rows& rows_;
+    bool inputs_in_f64_;
+    std::vector<const arithmetic*> arithmetics_;
+    row_values values_;
+    row_facts facts_;
+    std::vector<std::unique_ptr<forward_limits>> forward_;
+    int precision_; // of the wider of x and dout
+    softmax_gradient_facts gradient_facts_;
+    std::deque<softmax_gradient_limits> gradient_;
+};
+
+inline void compare_softmax(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates, std::vector<output_judge>& judges,
+                            check_result& result, const std::optional<row_sample>& sample, const progress& tell) {
+    stopwatch watch;
+    const softmax_problem p = make_softmax_problem(how, inputs);
+    std::vector<std::string> names;
+    for (const output_judge& judge : judges) {
+        require_shape(judge, find(candidates, judge.name())->shape, p.shape);
+        names.push_back(judge.name());
+    }
+    const softmax_rows rows{p, ranges::contains(names, "dx") ? &dout_of(inputs, how.op, p.shape) : nullptr};
+    softmax_comparison comparison(judges, result, rows, find(inputs, "x")->type == dtype::f64, widest({find(inputs, "x"), rows.dout}));
+    certified_rows ladder(rows, names, comparison);
+    softmax_rows::engine<exact_number> plain(rows);
+    const chosen_rows chosen(p.fibres(), sample);
+    for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
+        if (!chosen.has(fibre)) continue;
+        if (rows.sees_numbers_alone(0, fibre)) ladder.add_row(0, fibre);
+        else
+            plain.row(fibre, [](const auto&) {}, [&](std::string_view name, std::size_t e, const exact_number& value) {
+                const auto o = static_cast<std::size_t>(ranges::find(names, name) - names.begin());
+                if (o < names.size()) comparison.apart(o, rows.position(0, fibre, e), fibre, value);
+            });
+    }
+    result.rows_checked = chosen.count();
+    result.rows_total = chosen.total();
+    const bool any_narrow = ranges::any_of(judges, [](const output_judge& judge) { return !(judge.stored() == formats::f64); });
+    ladder.run(any_narrow ? rung::in_double : rung::in_double_double, how.precision, tell);
+    for (std::size_t o = 0; o < judges.size(); ++o)
+        for (const std::size_t position : judges[o].shown(arithmetic_in_force(judges[o], how, candidates))) {
+            showing_visitor show{judges};
+            certified_rows one(rows, names, show);
+            const std::size_t e = position / p.stride() % p.length(), fibre = position / p.stride() / p.length() * p.stride() + position % p.stride();
+            if (!rows.sees_numbers_alone(0, fibre)) continue;
+            one.add_element(o, 0, fibre, e);
+            one.run(rung::in_double_double, how.precision, {});
+        }
+    result.seconds.evaluate += watch.lap() - result.seconds.compare;
 }
 
 } // namespace attest::detail

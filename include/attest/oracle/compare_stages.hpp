@@ -29,7 +29,7 @@ inline constexpr std::size_t tape_capacity = 6'000'000;
 inline constexpr double visits_to_tighten = 2e9, visits_to_judge = 1e10;
 
 [[nodiscard]] inline bool has_grown_to(const tracked& x, double share) {
-    return x.value().is_finite() && !(x.error(tracked_kind::f64) <= share * absolute(static_cast<double>(x.value())));
+    return x.value().is_finite() && !(x.error(tracked_kind::f64) <= share * size_of(static_cast<double>(x.value())));
 }
 
 // The computation once more, on a tape. Empty where that would cost too much.
@@ -89,22 +89,20 @@ inline constexpr double visits_to_tighten = 2e9, visits_to_judge = 1e10;
     for (const named_view& input : inputs) {
         if (!is_input(find_op(how.op), input.name)) continue;
         for (std::size_t e = 0, count = input.value.elements(); e < count; ++e)
-            if (const double size = absolute(decode(input.value, e)); size != 0 && size < infinity_of_double && (size > 0x1p340 || size < 0x1p-340)) return false;
+            if (const double size = size_of(decode(input.value, e)); size != 0 && size < infinity_of_double && (size > 0x1p340 || size < 0x1p-340)) return false;
     }
     return true;
 }
 
 // `first_order`: the limits of this stage to first order, or nothing.
 inline void compare_stage(const stage& exact, output_judge& judge, bool limited, bool inputs_are_finite, const std::vector<double>* first_order) {
-    const std::size_t columns = exact.shape.empty() ? 1 : exact.shape.back();
     for (std::size_t e = 0; e < exact.values.size(); ++e) {
-        if (columns == 0 || e % columns == 0) judge.begin_row();
         if (!exact.padding.empty() && exact.padding[e]) continue;
         const tracked& value = exact.values[e];
         const double radius = value.error(tracked_kind::value);
         // NaN and infinity are judged where they are declared, as of a row without keys, or all inputs are numbers.
         const bool judged = value.value().is_finite() ? radius < infinity_of_double : inputs_are_finite || radius == 0;
-        std::vector<double> limits;
+        std::vector<element_limits> limits;
         for (const arithmetic* a : judge.possible()) {
             double limit = infinity_of_double;
             if (!value.value().is_finite()) limit = judged ? 0 : infinity_of_double;
@@ -112,12 +110,11 @@ inline void compare_stage(const stage& exact, output_judge& judge, bool limited,
                 limit = value.error(kind_of(*a));
                 if (first_order != nullptr && (*first_order)[e] < infinity_of_double) limit = std::min(limit, (*first_order)[e] * times_double(kind_of(*a)));
             }
-            limits.push_back(limit);
+            limits.push_back({limit, limit, infinity_of_double});
         }
         // A limit that zero would pass says nothing, unless zero is the value, as far as its error estimate tells.
-        const double size = absolute(static_cast<double>(value.value())) > radius ? absolute(static_cast<double>(value.value())) : 0;
-        judge.element(e, {.exact = value.value(), .radius = value.value().is_finite() && judged ? radius : 0, .limits = limits,
-                          .reach = size > 0 ? size : infinity_of_double, .judged = judged});
+        const double size = size_of(static_cast<double>(value.value())) > radius ? size_of(static_cast<double>(value.value())) : 0;
+        judge_estimate(judge, e, {.limits = limits, .reach = size > 0 ? size : infinity_of_double, .judged = judged}, value.value(), judged ? radius : 0);
     }
 }
 

@@ -3,7 +3,10 @@
 /// What the comparisons of all ops share: which candidates there are, which arithmetics they are held against, and the limits of a row.
 #pragma once
 
+#include "attest/oracle/decided_attention.hpp"
 #include "attest/oracle/judge.hpp"
+#include "attest/oracle/ladder.hpp"
+#include "attest/oracle/limits_forward.hpp"
 #include "attest/oracle/stages.hpp"
 
 #include <chrono>
@@ -29,6 +32,38 @@ public:
 
 private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// Adds the time that it lives to a sum.
+class stopwatch_of {
+public:
+    explicit stopwatch_of(double& sum) : sum_{sum} {}
+    stopwatch_of(const stopwatch_of&) = delete;
+    stopwatch_of& operator=(const stopwatch_of&) = delete;
+    ~stopwatch_of() { sum_ += watch_.lap(); }
+
+private:
+    double& sum_;
+    stopwatch watch_;
+};
+
+// All rows, or a sample of them.
+class chosen_rows {
+public:
+    chosen_rows(std::size_t total, const std::optional<row_sample>& sample) : total_{total}, count_{total} {
+        if (!sample) return;
+        chosen_.assign(total, false);
+        const std::vector<std::size_t> rows = sampled_rows(total, *sample);
+        for (const std::size_t row : rows) chosen_[row] = true;
+        count_ = rows.size();
+    }
+    [[nodiscard]] bool has(std::size_t row) const { return chosen_.empty() || chosen_[row]; }
+    [[nodiscard]] std::size_t total() const { return total_; }
+    [[nodiscard]] std::size_t count() const { return count_; }
+
+private:
+    std::size_t total_, count_;
+    std::vector<bool> chosen_;
 };
 
 // The arithmetics to hold a candidate against: those of its type, and the declared one in front if it is not among them.
@@ -67,39 +102,52 @@ inline void require_shape(const output_judge& judge, std::span<const std::size_t
         throw usage_error(judge.name() + " " + shape_text(have) + " does not have the shape of the result; expected " + shape_text(expected) + (have.size() >= 3 && judge.name() == "out" ? " as batch, head, sequence, component (layout says in which order they lie)" : ""));
 }
 
-// The limits of every arithmetic that some judge asks for, made once a row.
-class limits_of_row {
-public:
-    explicit limits_of_row(row_facts facts) : facts_{std::move(facts)} {}
-    const row_limits& of(const arithmetic& a) {
-        for (const auto& [known, limits] : made_)
-            if (known == &a) return *limits;
-        return *made_.emplace_back(&a, std::make_unique<row_limits>(a, facts_)).second;
-    }
-    [[nodiscard]] const row_facts& facts() const { return facts_; }
-
-private:
-    row_facts facts_;
-    std::vector<std::pair<const arithmetic*, std::unique_ptr<row_limits>>> made_;
-};
+// An element from an estimate: there is no further rung, and no expected limit.
+inline void judge_estimate(output_judge& judge, std::size_t position, element_facts facts, const exact_number& exact, double radius) {
+    facts.exact = exact;
+    facts.radius = exact_number(exact.is_finite() ? radius : 0);
+    facts.rounded_low = round_to(judge.stored(), exact - facts.radius);
+    facts.rounded_high = round_to(judge.stored(), exact + facts.radius);
+    facts.last = true;
+    (void)judge.element(position, facts);
+}
 
 // A limit as wide as this lets both 0 and the weight of n equal keys stand for the weight: it sees nothing. (Not [0, 1]: where weights are small,
 // limits far below 1 let everything pass.)
 inline double reach_of_weight(const exact_number& weight, std::size_t n) {
     const auto w = static_cast<double>(weight), equal = 1 / static_cast<double>(n);
-    return std::max(w, absolute(w - equal));
+    return std::max(w, size_of(w - equal));
 }
 
-// The part of a row's facts that every op has.
-inline row_facts facts_of(const exact_row& row) {
-    row_facts f;
-    for (const std::size_t j : row.visible) {
-        f.score.push_back(static_cast<double>(row.scores(j)));
-        f.weight.push_back(static_cast<double>(row.weights(j)));
-        f.greatest = f.score.size() == 1 ? f.score.back() : std::max(f.greatest, f.score.back());
+// A visitor of the ladder that asks for nothing but the digits of the elements that a report shows.
+struct showing_visitor {
+    std::vector<output_judge>& judges;
+    void begin_row(const row_values&) const {}
+    void begin_columns() const {}
+    template <class S> void begin_slice(const attention_engine<ball<S>>&, std::size_t) const {}
+    template <class S> void end_slice(const slice_gradient<ball<S>>&, std::size_t) const {}
+    template <class S> bool element(const certified_element<S>& e) const {
+        if (!e.value.is_number()) return true; // declared
+        const enclosure exact = enclosure_of(e.value);
+        return (exact.known && judges[e.output].show(e.position, exact.value, exact.radius)) || e.last;
     }
-    f.lse = static_cast<double>(row.lse);
-    return f;
+    void decided(std::size_t output, std::size_t position, std::size_t, const exact_rational& x, std::size_t, std::size_t) const {
+        const enclosure exact = attest::enclosure_of(x);
+        (void)judges[output].show(position, exact.value, exact.radius);
+    }
+};
+
+// Which arithmetic a judge's result is in: the declared one, or the strict one that is assumed.
+inline std::vector<const arithmetic*> arithmetics_tried(const std::optional<std::string>& declared, dtype stored) {
+    if (declared) return {find_arithmetic(*declared)};
+    switch (stored) {
+    case dtype::f64: return {find_arithmetic("f64")};
+    case dtype::f32: return {find_arithmetic("f32")};
+    default: return arithmetics_of(stored); // X+f32, then X
+    }
+}
+[[nodiscard]] inline std::size_t arithmetic_in_force(const output_judge& judge, const conventions& how, const std::vector<named_view>& candidates) {
+    return judge.assumed(arithmetics_tried(how.arithmetic, find(candidates, judge.name())->type));
 }
 
 } // namespace detail

@@ -3,7 +3,9 @@
 /// `evaluate`: the exact values of an op's outputs, element by element.
 #pragma once
 
-#include "attest/oracle/comparison.hpp"
+#include "attest/oracle/certified_attention.hpp"
+#include "attest/oracle/certified_softmax.hpp"
+#include "attest/oracle/not_numbers.hpp"
 #include "attest/oracle/run_stages.hpp"
 
 #include <range/v3/algorithm/all_of.hpp>
@@ -17,34 +19,86 @@ struct evaluated_output {
     std::vector<std::size_t> shape;
 };
 
-/// Receives every element of every wanted output: number of the output, position in C order, value, error estimate.
+/// Receives every element of every wanted output: number of the output, position in C order, value, and the greatest error of the value (for score, softmax and attention
+/// proved, for the others an estimate).
 using element_sink = std::function<void(std::size_t, std::size_t, const exact_number&, double)>;
 
 namespace detail {
 
-inline void evaluate_attention_row(const std::string& name, std::size_t output, std::size_t first, std::size_t stride, const exact_row& row,
-                                   const element_sink& sink) {
-    if (name == "lse") return sink(output, first, row.lse, row.lse_radius);
-    if (name == "out") {
-        for (std::size_t c = 0; c < row.out.length(0); ++c) sink(output, first + c * stride, row.out(c), row.out_radius[c]);
-        return;
+// Takes what is known to 50 digits, or exactly; on the last rung whatever there is.
+struct evaluating_visitor {
+    const element_sink& sink;
+    void begin_row(const row_values&) const {}
+    void begin_columns() const {}
+    template <class S> void begin_slice(const attention_engine<ball<S>>&, std::size_t) const {}
+    template <class S> void end_slice(const slice_gradient<ball<S>>&, std::size_t) const {}
+    void decided(std::size_t output, std::size_t position, std::size_t, const exact_rational& x, std::size_t, std::size_t) const {
+        const enclosure e = attest::enclosure_of(x);
+        sink(output, position, e.value, static_cast<double>(e.radius));
     }
-    std::size_t at = 0;
-    for (std::size_t j = 0; j < row.raw_size.size(); ++j) {
-        const bool visible = at < row.visible.size() && row.visible[at] == j;
-        at += visible ? 1 : 0;
-        if (name == "raw_scores") sink(output, first + j * stride, row.raw_scores(j), 0x1p-180 * row.raw_size[j]);
-        else if (name == "weights") sink(output, first + j * stride, row.weights(j), visible ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
-        else if (visible) sink(output, first + j * stride, row.scores(j), row.score_radius[j]);
-        else sink(output, first + j * stride, -std::numeric_limits<exact_number>::infinity(), 0);
+    template <class S> bool element(const certified_element<S>& e) const {
+        const enclosure x = enclosure_of(e.value);
+        if (!e.last && (!x.known || (!x.radius.is_zero() && !(x.radius <= ldexp(abs(x.value), -166))))) return false;
+        const auto radius = static_cast<double>(x.radius);
+        sink(e.output, e.position, x.value, !x.known ? infinity_of_double : x.radius.is_zero() ? 0 : next_up(radius));
+        return true;
     }
+};
+
+// Rows that see a NaN or an infinity: what the formula makes of them, as far as that goes.
+inline void evaluate_softmax(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
+                             const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell) {
+    const softmax_problem p = make_softmax_problem(how, inputs);
+    const bool gradient = ranges::contains(wanted, "dx");
+    const softmax_rows rows{p, gradient ? &dout_of(inputs, how.op, p.shape) : nullptr};
+    std::vector<std::string> names;
+    for (const char* name : {"out", "dx"})
+        if (ranges::contains(wanted, name)) names.emplace_back(name);
+    std::vector<evaluated_output> outputs;
+    for (const std::string& name : names) outputs.push_back({name, p.shape});
+    begin(outputs);
+    evaluating_visitor visitor{sink};
+    certified_rows ladder(rows, names, visitor);
+    softmax_rows::engine<exact_number> plain(rows);
+    for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
+        if (rows.sees_numbers_alone(0, fibre)) ladder.add_row(0, fibre);
+        else
+            plain.row(fibre, [](const auto&) {}, [&](std::string_view name, std::size_t e, const exact_number& value) {
+                const auto o = static_cast<std::size_t>(ranges::find(names, name) - names.begin());
+                if (o < names.size()) sink(o, rows.position(0, fibre, e), value, 0);
+            });
+    }
+    ladder.run(rung::in_real, how.precision, tell);
+}
+
+// Elements that are padding are not told.
+inline void evaluate_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
+                               const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell) {
+    const attention_problem p = make_attention_problem(how, inputs);
+    std::vector<evaluated_output> outputs;
+    std::vector<certified_output> certified;
+    for (const tensor_info& output : find_op("attention").outputs) {
+        if (!ranges::contains(wanted, output.name)) continue;
+        auto [one, shape] = attention_output(how, inputs, p, std::string(output.name));
+        outputs.push_back({one.name, shape});
+        certified.push_back(std::move(one));
+    }
+    begin(outputs);
+    if (ranges::all_of(outputs, [](const evaluated_output& output) { return element_count(output.shape) == 0; })) return;
+    evaluating_visitor visitor{sink};
+    certified_attention ladder(how, inputs, p, certified, visitor);
+    const not_numbers apart(how, inputs, p, certified);
+    apart.for_each_row([&](std::size_t slice, std::size_t i) { ladder.add_row(slice, i); });
+    apart.for_each([](std::size_t, std::size_t) { return true; }, [&](std::size_t o, std::size_t position, const exact_number& value) { sink(o, position, value, 0); });
+    apart.for_each_column([&](std::size_t o, std::size_t position, const exact_number& value) { sink(o, position, value, 0); });
+    for (std::size_t o = 0; o < certified.size(); ++o)
+        if (!certified[o].of_rows && apart.none())
+            for (std::size_t e = 0; e < element_count(outputs[o].shape); ++e) ladder.add_column_element(o, e);
+    ladder.run(rung::in_real, tell);
 }
 
 inline void evaluate_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
                             const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell) {
-    // softmax's own out is not among the stages.
-    for (const std::string& name : wanted)
-        if (how.op == "softmax" && !is_tracked(how, inputs, name)) throw usage_error("'out' and 'dx' of softmax are evaluated one at a time: ask for one of them");
     const staged exact = run_stages(how, inputs, wanted, tell);
     std::vector<evaluated_output> outputs;
     for (const stage& s : exact.stages) outputs.push_back({s.name, s.shape});
@@ -70,35 +124,13 @@ inline void evaluate(const settings& given, const std::vector<named_view>& input
     const op_info& op = find_op(how.op);
     for (const std::string& name : wanted)
         if (!is_output(op, name)) throw usage_error("'" + name + "' is not an output of " + how.op);
-    if (ranges::any_of(wanted, [&](const std::string& name) { return is_tracked(how, inputs, name); })) return detail::evaluate_stages(how, inputs, wanted, begin, sink, tell);
-    if (how.op == "softmax") {
-        const softmax_problem p = make_softmax_problem(how, inputs);
-        begin({{"out", p.shape}});
-        for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
-            const exact_row row = exact_softmax(p, fibre);
-            for (std::size_t j = 0; j < p.length(); ++j)
-                sink(0, p.first(fibre) + j * p.stride(), row.weights(j),
-                     row.weights(j).is_finite() ? static_cast<double>(row.weights(j)) * row.weight_radius : 0);
-            if (tell) tell(fibre + 1, p.fibres());
-        }
-        return;
+    if (how.op == "softmax") detail::evaluate_softmax(how, inputs, wanted, begin, sink, tell);
+    else if (how.op == "score") {
+        const score_as_attention scores(how, inputs);
+        detail::evaluate_attention(scores.how, scores.inputs, wanted, begin, sink, tell);
     }
-    const attention_problem p = make_attention_problem(how, inputs);
-    std::vector<evaluated_output> outputs;
-    std::vector<placement> places;
-    for (const tensor_info& output : op.outputs)
-        if (ranges::contains(wanted, output.name)) {
-            const tensor_layout layout = output.name == "out" ? how.layout : tensor_layout::bhnd;
-            outputs.push_back({std::string(output.name), shape_in_layout(p.shape_of_output(output.name), layout)});
-            places.push_back(place(outputs.back().shape, layout));
-        }
-    begin(outputs);
-    if (ranges::all_of(outputs, [](const evaluated_output& output) { return element_count(output.shape) == 0; })) return;
-    for_each_row(p, ranges::contains(wanted, "raw_scores"), [&](std::size_t slice, std::size_t i, const exact_row& row, const exact_attention&) {
-        for (std::size_t o = 0; o < outputs.size(); ++o)
-            detail::evaluate_attention_row(outputs[o].name, o, first_of_row(places[o], p.batch, slice, i), places[o].stride.back(), row, sink);
-        if (tell) tell(slice * p.n_q + i + 1, p.slices() * p.n_q);
-    });
+    else if (how.op == "attention") detail::evaluate_attention(how, inputs, wanted, begin, sink, tell);
+    else detail::evaluate_stages(how, inputs, wanted, begin, sink, tell);
 }
 
 } // namespace attest

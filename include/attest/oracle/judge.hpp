@@ -1,28 +1,48 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// Judges one candidate tensor, element by element: its distance from the exact value against the limits of each arithmetic.
+/// Judges one candidate tensor, element by element: its distance from the exact value against the two limits of each arithmetic.
+///
+/// Values come as enclosures, from one rung of the ladder after the other, and in any order: nothing that is reported depends on the order or on the rung,
+/// but for the shares of the rungs and rms (whose sums are exact, but to which an element next to the border of a cell or of a binade adds what its rung
+/// knows). An element counts once everything that is said of it is beyond doubt; until then `element` returns false and counts nothing. Doubt is about
+///
+/// - its correct rounding, for which both ends of the enclosure must round to the same number (a value that its radius does not tell from zero never does,
+///   unless all of the enclosure rounds to zero);
+/// - the side of a limit on which it lies, for each arithmetic that is tried, for the certain and for the expected limit;
+/// - its distance to 1/64 ULP and its limits in ULP, if it could be the worst element or the first outside a limit; and its share of a limit, to 1/4096,
+///   if that could be the greatest.
+///
+/// At the last rung doubt counts in the candidate's favour: both neighbours of a tie are correctly rounded, and on the limit is inside.
 #pragma once
 
-#include "attest/oracle/limits.hpp"
-#include "attest/oracle/rounding.hpp"
+#include "attest/oracle/arithmetics.hpp"
+#include "attest/oracle/decode.hpp"
+#include "attest/oracle/element_limits.hpp"
+#include "attest/oracle/tally.hpp"
 #include "attest/oracle/verdict.hpp"
 
 #include <range/v3/algorithm/any_of.hpp>
-#include <range/v3/view/enumerate.hpp>
+#include <range/v3/algorithm/find.hpp>
+#include <range/v3/algorithm/min_element.hpp>
+#include <range/v3/view/zip.hpp>
+#include <span>
 #include <stdexcept>
 
 namespace attest {
 
-/// What is known of one element before it is compared.
+/// What one rung knows of one element.
 struct element_facts {
-    exact_number exact;
-    double radius = 0;              ///< error estimate of `exact`
-    std::span<const double> limits; ///< one for each arithmetic, before the final store
-    double reach = detail::infinity_of_double; ///< how far from `exact` the row's values lie: a limit that covers them says nothing
-    double low = -detail::infinity_of_double;  ///< no right kernel is below this by more than `beyond` …
-    double high = detail::infinity_of_double;  ///< … or above this: the hull of V, or 0 and 1
-    std::span<const double> beyond = {};       ///< one for each arithmetic; empty: no such bounds
-    bool judged = true;             ///< false: the row sees NaN or infinity, and nothing is said
+    exact_number exact{0};         ///< middle of the enclosure; NaN and infinities are declared answers
+    exact_number radius{0};        ///< proved: the exact value is within this of `exact`; infinite: nothing is known
+    double rounded_low = 0, rounded_high = 0; ///< both ends, rounded once to the candidate's format; equal: the correct rounding is proved
+    rung from = rung::in_real;
+    bool last = false;             ///< there is no further rung
+    std::span<const element_limits> limits; ///< one for each possible arithmetic
+    double reach = detail::infinity_of_double;     ///< how far from `exact` the row's values lie: a limit that covers them says nothing
+    double hull_low = -detail::infinity_of_double; ///< no right kernel is below this by more than `beyond` of its limits …
+    double hull_high = detail::infinity_of_double; ///< … or above this: the hull of V, or 0 and 1
+    bool judged = true;            ///< false: the row sees NaN or infinity, and nothing is said
+    std::optional<std::size_t> row = {}; ///< number of the row, 0, 1, 2, …; nothing: rows lie along the last dimension
 };
 
 /// Gathers the elements of one candidate; `finish` gives the result.
@@ -32,7 +52,7 @@ public:
     /// than the candidate's are granted that rounding too.
     output_judge(std::string name, array_view candidate, std::vector<const arithmetic*> possible, bool rounds_output)
         : candidate_{std::move(candidate)}, format_{format_of(candidate_.type)}, rounds_output_{rounds_output},
-          tallies_(possible.size()), possible_{std::move(possible)} {
+          tallies_(possible.size()), compared_(possible.size()), possible_{std::move(possible)} {
         result_.name = std::move(name);
         result_.type = candidate_.type;
         result_.shape = candidate_.shape;
@@ -40,6 +60,8 @@ public:
 
     [[nodiscard]] const std::string& name() const { return result_.name; }
     [[nodiscard]] const std::vector<const arithmetic*>& possible() const { return possible_; }
+    /// The format that the candidate is stored in.
+    [[nodiscard]] const format& stored() const { return format_; }
 
     /// The limits are propagated rounding bounds. `derived`: false where there are none for what the candidate may have computed in.
     void with_propagated_limits(bool derived, bool first_order) {
@@ -48,165 +70,166 @@ public:
         result_.limits_derived = derived;
     }
 
-    void begin_row() {
-        ++result_.rows;
-        for (tally& t : tallies_) t.row_counted = false;
-    }
+    /// Compares the element at `position`, counted in C order of the candidate. True: it is settled, and counted. False: there is doubt, nothing was
+    /// counted; call again with what the next rung knows. Never false at the last rung. Throws std::logic_error for a limit or a radius that is no number.
+    bool element(std::size_t position, const element_facts& facts);
 
-    /// Compares the element at `position`, counted in C order of the candidate.
-    void element(std::size_t position, const element_facts& facts) {
-        // A radius or limit that is no number would let anything pass.
-        if (!is_finite(facts.radius) || ranges::any_of(facts.limits, [](double limit) { return !(limit >= 0); }))
-            throw std::logic_error("a limit or an error estimate is not a number, in " + result_.name);
-        const double got = decode(candidate_, position);
-        // A value that its own error estimate does not tell from zero is taken for zero, and counted as unseparated.
-        const bool may_be_zero = facts.exact.is_finite() && !facts.exact.is_zero() && abs(facts.exact) <= exact_number(facts.radius);
-        const exact_number exact = may_be_zero ? exact_number(0) : facts.exact;
-        const double distance = ulp_distance(format_, got, exact);
-        const double unit = exact.is_finite() ? ulp(format_, static_cast<double>(exact)) : 1;
-        ++result_.elements;
-        // Where the estimate does not tell a number of the format from its neighbours' neighbours, precision ran out, and nothing is exact.
-        const double strictest = limit_with_store(*possible_.front(), facts.limits.front(), exact);
-        const bool settled = !exact.is_finite() || (facts.judged && (may_be_zero ? is_finite(strictest) && facts.radius <= 0x1p-10 * strictest : facts.radius <= unit / 2));
-        if (settled) count_exact(got, exact, facts.radius, may_be_zero);
-        else if (facts.judged) ++result_.unseparated;
-        if (exact.is_finite() && !is_finite(got)) ++result_.not_finite;
-        if (!exact.is_finite() && distance == 0) ++result_.not_finite_right;
-        if (is_finite(distance)) sum_of_squares_ += distance * distance;
-
-        const double error = distance == 0 ? 0 : exact.is_finite() && is_finite(got) ? static_cast<double>(abs(exact_number(got) - exact)) : detail::infinity_of_double;
-        const bool is_worst = !result_.worst || result_.max_ulp < to_64ths(distance);
-        if (is_worst) {
-            result_.max_ulp = to_64ths(distance);
-            result_.worst = describe(position, got, exact, distance);
-        }
-        for (const auto& [a, t] : ranges::views::enumerate(tallies_)) {
-            const double limit = limit_with_store(*possible_[a], facts.limits[a], exact);
-            if (is_worst) t.limit_at_worst = limit / unit;
-            if (facts.judged && error > 0 && is_finite(limit)) t.limit_share = std::max(t.limit_share, error / limit);
-            if (facts.limits[a] == 0) ++t.decided;
-            const bool covers_all = facts.limits[a] >= facts.reach && facts.reach > unit;
-            if (!facts.judged || !is_finite(limit) || covers_all || facts.radius > limit) ++t.blind;
-            if (!facts.judged || !(is_outside(got, exact, facts.radius, limit) || is_beyond(got, *possible_[a], facts, a))) {
-                // Nothing is a wildcard: what differs where nothing is said keeps the verdict from passing.
-                if (distance != 0 && (!facts.judged || !is_finite(limit))) ++t.unjudged;
-                continue;
-            }
-            if (t.outside++ == 0) {
-                t.first = describe(position, got, exact, distance);
-                t.first.limit_ulp = limit / unit;
-            }
-            if (!t.row_counted) ++t.rows_outside;
-            t.row_counted = true;
-        }
-    }
-
-    /// Index in `possible()` of the strictest arithmetic whose limit holds every element; `possible().size()` if none does. Propagated limits of an arithmetic
-    /// that say nothing of most elements hold nothing.
+    /// Index in `possible()` of the strictest arithmetic whose certain limit holds every element; `possible().size()` if none does. Propagated limits of an
+    /// arithmetic that say nothing of most elements hold nothing.
     [[nodiscard]] std::size_t strictest_that_holds() const {
         std::size_t a = 0;
-        while (a < tallies_.size() && (tallies_[a].outside != 0 || (a != 0 && result_.propagated && 2 * tallies_[a].blind >= result_.elements))) ++a;
+        while (a < tallies_.size() && (tallies_[a].certain.outside != 0 || (a != 0 && result_.propagated && 2 * tallies_[a].blind >= result_.elements))) ++a;
         return a;
     }
 
-    /// The result when arithmetic number `chosen` of `possible()` is in force.
-    [[nodiscard]] output_result finish(std::size_t chosen) const {
-        const tally& t = tallies_[chosen];
-        output_result r = result_;
-        r.arithmetic = possible_[chosen]->name;
-        r.outside_certain = t.outside;
-        r.rows_outside = t.rows_outside;
-        r.blind = t.blind;
-        r.unjudged = t.unjudged;
-        r.limit_share = t.limit_share;
-        r.rms_ulp = r.elements == 0 ? 0 : std::sqrt(sum_of_squares_ / static_cast<double>(r.elements));
-        if (r.worst) r.worst->limit_ulp = t.limit_at_worst;
-        if (t.outside != 0) r.first_outside = t.first;
-        const std::size_t holds = strictest_that_holds();
-        if (r.exact == r.elements && t.outside == 0) r.verdict = verdict::exact;
-        else if (holds == possible_.size()) r.verdict = verdict::wrong;
-        else if (t.outside != 0) {
-            r.verdict = verdict::inaccurate;
-            // A weaker one, if there is; else one that is otherwise (more range, fewer digits).
-            std::size_t weaker = chosen;
-            while (weaker < tallies_.size() && (tallies_[weaker].outside != 0 || weaker < holds)) ++weaker;
-            r.weaker = possible_[weaker < tallies_.size() ? weaker : holds]->name;
-        } else r.verdict = t.unjudged != 0 || 2 * r.blind >= r.elements - t.decided ? verdict::undecided : verdict::consistent;
-        return r;
+    /// The verdict when arithmetic number `chosen` of `possible()` is in force.
+    [[nodiscard]] verdict verdict_of(std::size_t chosen) const;
+
+    /// Of arithmetics that may be assumed, strictest first, the index in `possible()` of the one that is: the first that passes; if none does, the one
+    /// with the mildest verdict.
+    [[nodiscard]] std::size_t assumed(std::span<const arithmetic* const> tried) const {
+        std::vector<std::size_t> indices;
+        for (const arithmetic* a : tried) indices.push_back(static_cast<std::size_t>(ranges::find(possible_, a) - possible_.begin()));
+        return *ranges::min_element(indices, {}, [this](std::size_t a) { return verdict_of(a); }); // the first of equals
     }
+
+    /// The result when arithmetic number `chosen` is in force.
+    [[nodiscard]] output_result finish(std::size_t chosen) const;
+
+    /// Positions of the elements that the result shows: the worst, and the first outside.
+    [[nodiscard]] std::vector<std::size_t> shown(std::size_t chosen) const {
+        std::vector<std::size_t> positions;
+        if (worst_) positions.push_back(worst_->position);
+        if (const auto* first = first_outside(chosen); first != nullptr && first->position != worst_->position) positions.push_back(first->position);
+        return positions;
+    }
+    /// A shown element's exact value from a later rung, for the 20 digits of a report; true if they are beyond doubt. Without it there are only as many
+    /// digits as were needed to settle the element.
+    bool show(std::size_t position, const exact_number& exact, const exact_number& radius);
 
 private:
-    struct tally {
-        std::size_t outside = 0, rows_outside = 0, blind = 0, unjudged = 0;
-        std::size_t decided = 0; // nothing at all is allowed there: hidden keys, empty rows
-        bool row_counted = false;
-        double limit_at_worst = 0;
-        double limit_share = 0;
-        worst_element first;
+    struct pair_of_limits {
+        detail::compared certain, expected;
     };
 
-    [[nodiscard]] static bool is_finite(double x) { return x - x == 0; }
-    // Distances are compared and shown to 1/64 ULP, so that the last digits of an estimate never choose the worst element.
-    [[nodiscard]] static double to_64ths(double distance) {
-        return distance < 0x1p40 ? std::floor(distance * 64 + 0.5) / 64 : distance;
+    // judge_element.hpp: one element against the limits.
+    void compare(double got, const detail::enclosed_distance& distance, const element_facts& facts);
+    [[nodiscard]] bool is_settled(std::size_t position, const detail::enclosed_distance& distance, bool judged) const;
+    void count_declared(std::size_t position, double got, const element_facts& facts);
+    void count_of_all(std::size_t row, const element_facts& facts);
+    void count_against_limits(std::size_t row, const detail::enclosed_distance& distance, const detail::shown_element& e, const element_facts& facts,
+                              bool differs, bool in_doubt);
+
+    [[nodiscard]] bool could_be_worst(std::size_t position, double cell) const {
+        return !worst_ || cell > worst_->ulp || (cell == worst_->ulp && position < worst_->position);
+    }
+    [[nodiscard]] const detail::shown_element* first_outside(std::size_t chosen) const {
+        const detail::arithmetic_tally& t = tallies_[chosen];
+        return t.certain.first ? &*t.certain.first : t.expected.first ? &*t.expected.first : nullptr;
+    }
+    [[nodiscard]] std::size_t row_of(std::size_t position, const element_facts& facts) const {
+        return facts.row ? *facts.row : position / (candidate_.shape.empty() ? 1 : candidate_.shape.back());
     }
 
-    [[nodiscard]] double limit_with_store(const arithmetic& a, double limit, const exact_number& exact) const {
-        if (!exact.is_finite()) return 0;
-        const double size = detail::absolute(static_cast<double>(exact)) + limit;
-        if (size == 0) return 0; // a computed 0 is stored as 0
-        double total = limit + half_ulp_of_store(format_, size);
-        if (rounds_output_ && a.output.precision < format_.precision) total += half_ulp_of_store(a.output, size);
-        return total;
+    // A limit and the final store, of a value of this size or less; it never falls where the size grows.
+    [[nodiscard]] double with_store(const arithmetic& a, double limit, double size) const {
+        const double magnitude = detail::sum_above(size, limit);
+        if (magnitude == 0) return 0; // a computed 0 is stored as 0
+        const auto half_ulp = [&](const format& f) { return magnitude < f.greatest() ? ulp(f, magnitude) / 2 : detail::infinity_of_double; };
+        const double total = detail::sum_above(limit, half_ulp(format_));
+        return rounds_output_ && a.output.precision < format_.precision ? detail::sum_above(total, half_ulp(a.output)) : total;
     }
 
-    [[nodiscard]] static bool is_outside(double got, const exact_number& exact, double radius, double limit) {
-        if (!exact.is_finite()) return exact.is_nan() ? got == got : !(got == static_cast<double>(exact));
-        if (!is_finite(got)) return is_finite(limit);
-        if (!is_finite(limit)) return false;
-        return abs(exact_number(got) - exact) > exact_number(limit) + exact_number(radius);
+    // Outside what the row's values allow at all: the limits are symmetric about the exact value, those need not be.
+    [[nodiscard]] bool is_beyond(double got, const arithmetic& a, double beyond, const element_facts& facts) const {
+        if (!detail::is_finite(beyond) || !detail::is_finite(got) || (got >= facts.hull_low && got <= facts.hull_high)) return false;
+        const double end = got < facts.hull_low ? facts.hull_low : facts.hull_high;
+        const double allowed = with_store(a, beyond, end < 0 ? -end : end);
+        return detail::is_finite(allowed) && abs(exact_number(got) - exact_number(end)) > exact_number(allowed);
     }
 
-    // Outside what the row's values allow at all: the limit is symmetric about the exact value, they need not be.
-    [[nodiscard]] bool is_beyond(double got, const arithmetic& a, const element_facts& facts, std::size_t number) const {
-        if (facts.beyond.empty() || !is_finite(facts.beyond[number]) || !is_finite(got)) return false;
-        const auto with_store = [&](double bound) {
-            const double size = detail::absolute(bound) + facts.beyond[number];
-            double total = facts.beyond[number] + half_ulp_of_store(format_, size);
-            if (rounds_output_ && a.output.precision < format_.precision) total += half_ulp_of_store(a.output, size);
-            return total;
-        };
-        return got < facts.low - with_store(facts.low) || got > facts.high + with_store(facts.high);
-    }
-
-    void count_exact(double got, const exact_number& exact, double radius, bool may_be_zero) {
-        if (!exact.is_finite()) {
-            result_.exact += is_outside(got, exact, 0, 0) ? 0 : 1;
-            return;
-        }
-        const double low = round_to(format_, exact - exact_number(radius)), high = round_to(format_, exact + exact_number(radius));
-        if (low != high || may_be_zero) ++result_.unseparated;
-        if (got >= low && got <= high) ++result_.exact;
-    }
-
-    [[nodiscard]] worst_element describe(std::size_t position, double got, const exact_number& exact, double distance) const {
+    [[nodiscard]] worst_element described(const detail::shown_element& e) const {
         worst_element w;
         w.index.assign(result_.shape.size(), 0);
+        std::size_t position = e.position;
         for (std::size_t k = w.index.size(); k-- > 0; position /= result_.shape[k]) w.index[k] = position % result_.shape[k];
-        w.got = got;
-        w.expected = exact.text(20);
-        w.correctly_rounded = round_to(format_, exact);
-        w.ulp = is_finite(distance) ? to_64ths(distance) : distance;
+        w.got = e.got;
+        w.expected = detail::certain_digits(e.exact, e.radius);
+        w.correctly_rounded = e.rounded;
+        w.ulp = e.ulp;
+        w.limit_ulp = e.certain;
+        w.expected_limit_ulp = e.expected;
         return w;
     }
 
     array_view candidate_;
     format format_;
     bool rounds_output_;
-    std::vector<tally> tallies_;
+    std::vector<detail::arithmetic_tally> tallies_;
+    std::vector<pair_of_limits> compared_; // of the element at hand
     std::vector<const arithmetic*> possible_;
     output_result result_;
-    double sum_of_squares_ = 0;
+    detail::row_set rows_;
+    detail::distances_squared squares_;
+    std::optional<detail::shown_element> worst_;
 };
 
+inline verdict output_judge::verdict_of(std::size_t chosen) const {
+    const detail::arithmetic_tally& t = tallies_[chosen];
+    if (result_.exact == result_.elements && t.certain.outside == 0) return verdict::exact;
+    if (strictest_that_holds() == possible_.size()) return verdict::wrong;
+    if (t.certain.outside != 0) return verdict::inaccurate;
+    if (t.expected.outside != 0) return verdict::suspicious;
+    return t.unjudged != 0 || 2 * t.blind >= result_.elements - t.fixed ? verdict::undecided : verdict::consistent;
+}
+
+inline output_result output_judge::finish(std::size_t chosen) const {
+    const detail::arithmetic_tally& t = tallies_[chosen];
+    output_result r = result_;
+    r.verdict = verdict_of(chosen);
+    r.arithmetic = possible_[chosen]->name;
+    r.outside_certain = t.certain.outside;
+    r.outside_expected = t.expected.outside;
+    r.rows_outside = t.certain.rows.size();
+    r.rows_outside_expected = t.expected.rows.size();
+    r.rows = rows_.size();
+    r.blind = t.blind;
+    r.unjudged = t.unjudged;
+    r.limit_share = t.certain.share;
+    r.expected_share = t.expected.share;
+    r.has_expected = t.has_expected;
+    r.rms_ulp = squares_.root();
+    if (worst_) {
+        r.max_ulp = worst_->ulp;
+        r.worst = described(*worst_);
+        r.worst->limit_ulp = t.certain_at_worst;
+        r.worst->expected_limit_ulp = t.expected_at_worst;
+    }
+    if (const auto* first = first_outside(chosen)) r.first_outside = described(*first);
+    if (r.verdict == verdict::inaccurate) {
+        // A weaker one, if there is; else one that is otherwise (more range, fewer digits).
+        const std::size_t holds = strictest_that_holds();
+        std::size_t weaker = chosen;
+        while (weaker < tallies_.size() && (tallies_[weaker].certain.outside != 0 || weaker < holds)) ++weaker;
+        r.weaker = possible_[weaker < tallies_.size() ? weaker : holds]->name;
+    }
+    return r;
+}
+
+inline bool output_judge::show(std::size_t position, const exact_number& exact, const exact_number& radius) {
+    const auto improve = [&](std::optional<detail::shown_element>& e) {
+        if (!e || e->position != position) return;
+        e->exact = exact;
+        e->radius = radius;
+    };
+    improve(worst_);
+    for (detail::arithmetic_tally& t : tallies_) {
+        improve(t.certain.first);
+        improve(t.expected.first);
+    }
+    return detail::has_20_digits(exact, radius);
+}
+
 } // namespace attest
+
+#include "attest/oracle/judge_element.hpp"

@@ -8,6 +8,7 @@
 #include "attest/oracle/any_score.hpp"
 #include "attest/oracle/load_weights.hpp"
 #include "attest/oracle/pair_rules.hpp"
+#include "attest/oracle/stages.hpp"
 
 namespace attest::detail {
 
@@ -15,11 +16,11 @@ using tracked_heads = multi_head_weights<tracked, dynamic_axis, dynamic_axis, dy
 
 /// The masks of all heads of one batch element.
 template <bool Sink> struct head_masks {
-    const pair_rules* rules;
+    const pair_rules<tracked>* rules;
     std::size_t b;
-    [[nodiscard]] pair_mask<Sink> head(std::size_t h) const { return rules->mask<Sink>(b * rules->heads() + h); }
+    [[nodiscard]] pair_mask<tracked, Sink> head(std::size_t h) const { return rules->template mask<Sink>(b * rules->heads() + h); }
 };
-template <bool Sink> using tracked_how = attention_how<head_masks<Sink>, any_score, optional_rotation>;
+template <bool Sink> using tracked_how = attention_how<head_masks<Sink>, any_score<tracked>, optional_rotation<tracked>>;
 
 [[nodiscard]] inline head_counts heads_of(const conventions& how) {
     if (!how.heads) throw usage_error(how.op + " needs heads, the number of heads");
@@ -67,7 +68,7 @@ public:
         if (rules_->has_sink()) return f(how<true>(b));
         return f(how<false>(b));
     }
-    [[nodiscard]] const pair_rules& rules() const { return *rules_; }
+    [[nodiscard]] const pair_rules<tracked>& rules() const { return *rules_; }
 
     /// Writes the weights of batch element b.
     void write_weights(std::size_t b, const tracked_matrix& x, const tracked_matrix& memory) const {
@@ -123,8 +124,8 @@ private:
     const conventions& how_;
     std::vector<std::size_t> batch_;
     std::size_t n_q_, n_k_;
-    std::optional<pair_rules> rules_;
-    std::optional<any_score> score_;
+    std::optional<pair_rules<tracked>> rules_;
+    std::optional<any_score<tracked>> score_;
     stage* weights_stage_ = nullptr;
     stage* gradients_[8] = {};
 };

@@ -6,6 +6,7 @@
 #include "attest/formula/position.hpp"
 #include "attest/gradient/position.hpp"
 #include "attest/oracle/pair_rules.hpp"
+#include "attest/oracle/stages.hpp"
 
 namespace attest::detail {
 
@@ -51,7 +52,7 @@ inline void run_learned_position(const conventions& how, const std::vector<named
 inline void run_rope(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, const progress& tell) {
     const array_view& x_given = required(inputs, how.op, "x");
     const matrix_stack x = tokens_of("x", x_given, how.layout);
-    const rope<tracked> by = rope_of(how);
+    const rope<tracked> by = rope_of<tracked>(how);
     check_rotation(how, "x", x_given, x.columns);
     // positions: [n] for all, or [b, n], where b counts slices, or slices without heads.
     const array_view* const given_positions = find(inputs, "positions");

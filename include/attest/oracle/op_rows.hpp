@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The ops that work element by element or row by row: relu, gelu, layer_norm, rms_norm, feed_forward, and the gradient of softmax.
+/// The ops that work element by element or row by row: relu, gelu, layer_norm, rms_norm, feed_forward.
 #pragma once
 
 #include "attest/formula/activation.hpp"
 #include "attest/formula/feed_forward.hpp"
 #include "attest/formula/layer_norm.hpp"
-#include "attest/formula/softmax.hpp"
 #include "attest/gradient/activation.hpp"
 #include "attest/gradient/feed_forward.hpp"
 #include "attest/gradient/layer_norm.hpp"
-#include "attest/gradient/softmax.hpp"
 #include "attest/oracle/load_weights.hpp"
 #include "attest/oracle/stages.hpp"
 
@@ -146,29 +144,6 @@ inline void run_feed_forward(const conventions& how, const std::vector<named_vie
         parameters.add(g.dw, how.weight_out_in);
     }
     if (tell) tell(2, 2);
-}
-
-// dx = a ⊙ (da − a·da) along the axis; out as well, though its limits are known better elsewhere.
-inline void run_softmax_gradient(const conventions& how, const std::vector<named_view>& inputs, stage_list& stages, const progress& tell) {
-    const softmax_problem p = make_softmax_problem(how, inputs);
-    const array_view& dout = dout_of(inputs, how.op, p.shape);
-    stage* const dx = stages.begin("dx", p.shape);
-    if (dx == nullptr) return;
-    for (std::size_t fibre = 0; fibre < p.fibres(); ++fibre) {
-        auto x = tracked_vector::with_lengths(p.length()), da = tracked_vector::with_lengths(p.length());
-        const auto at = [&](std::size_t j) { return p.first(fibre) + j * p.stride(); };
-        for (std::size_t j = 0; j < p.length(); ++j) {
-            x(j) = tracked(p.x[at(j)]);
-            da(j) = tracked(decode(dout, at(j)));
-        }
-        // −∞ is a key that is not there: its weight is 0, and so is its gradient.
-        const auto visible = [&](std::size_t j) { return p.x[at(j)] != -infinity_of_double; };
-        for (std::size_t j = 0; j < p.length(); ++j)
-            if (!visible(j)) da(j) = tracked(0);
-        const auto gradient = softmax_vjp(softmax(x, visible), da);
-        for (std::size_t j = 0; j < p.length(); ++j) dx->values[at(j)] = gradient(j);
-        if (tell) tell(fibre + 1, p.fibres());
-    }
 }
 
 } // namespace attest::detail

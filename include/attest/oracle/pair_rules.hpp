@@ -6,22 +6,22 @@
 #include "attest/formula/alibi.hpp"
 #include "attest/formula/mask_extras.hpp"
 #include "attest/formula/rope.hpp"
-#include "attest/oracle/stages.hpp"
+#include "attest/oracle/scalars.hpp"
 
 #include <cmath>
 
 namespace attest::detail {
 
 /// One slice's mask: that of one batch element and head.
-template <bool Sink> struct pair_mask {
+template <class S, bool Sink> struct pair_mask {
     causal_alignment causal = causal_alignment::none;
     std::optional<window_size> window;
     std::size_t queries = 0, keys = 0; ///< without padding
     std::ptrdiff_t shift = 0;          ///< the key position of query 0
     std::optional<matrix_view> bias, kept;
-    tracked keep_scale{1};
-    std::optional<tracked> slope;
-    tracked sink_logit;
+    S keep_scale{1};
+    std::optional<S> slope;
+    S sink_logit;
 
     [[nodiscard]] bool visible(std::size_t i, std::size_t j) const {
         if (i >= queries || j >= keys) return false;
@@ -30,17 +30,17 @@ template <bool Sink> struct pair_mask {
         if (window && !sliding_window{window->left, window->right, shift}.visible(i, j)) return false;
         return !bias || (*bias)(i, j) != -infinity_of_double;
     }
-    [[nodiscard]] tracked added(std::size_t i, std::size_t j) const {
-        tracked sum(0);
-        if (bias && (*bias)(i, j) != 0) sum = tracked((*bias)(i, j));
+    [[nodiscard]] S added(std::size_t i, std::size_t j) const {
+        S sum(0);
+        if (bias && (*bias)(i, j) != 0) sum = S((*bias)(i, j));
         if (slope) {
             const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i) - shift;
-            sum = sum - *slope * tracked(static_cast<double>(ahead < 0 ? -ahead : ahead));
+            sum = sum - *slope * S(static_cast<double>(ahead < 0 ? -ahead : ahead));
         }
         return sum;
     }
-    [[nodiscard]] tracked factor(std::size_t i, std::size_t j) const { return !kept ? tracked(1) : (*kept)(i, j) != 0 ? keep_scale : tracked(0); }
-    [[nodiscard]] tracked sink() const
+    [[nodiscard]] S factor(std::size_t i, std::size_t j) const { return !kept ? S(1) : (*kept)(i, j) != 0 ? keep_scale : S(0); }
+    [[nodiscard]] S sink() const
         requires Sink
     {
         return sink_logit;
@@ -54,7 +54,7 @@ template <bool Sink> struct pair_mask {
 }
 
 /// The rules of all slices, read once from a case. `prefix`: "", "self_attn." or "cross_attn.". `batch`: that of the scores, head last.
-class pair_rules {
+template <class S> class pair_rules {
 public:
     pair_rules(const conventions& how, const std::vector<named_view>& inputs, const std::string& prefix, std::vector<std::size_t> batch, std::size_t n_q,
                std::size_t n_k, bool self = true)
@@ -71,7 +71,7 @@ public:
                 return entry;
             });
         } else if (how.dropout_p && *how.dropout_p != "0") throw usage_error("dropout-p is given, but no '" + prefix + "dropout_mask': without it the result is random");
-        if (how.dropout_p) keep_scale_ = tracked(1) / (tracked(1) - tracked_number("dropout-p", *how.dropout_p));
+        if (how.dropout_p) keep_scale_ = S(1) / (S(1) - number_of<S>("dropout-p", *how.dropout_p));
         read_per_head(inputs, prefix);
         queries_ = lengths(inputs, prefix, "q_lengths", n_q);
         keys_ = lengths(inputs, prefix, "k_lengths", n_k);
@@ -95,8 +95,8 @@ public:
     [[nodiscard]] std::size_t keys(std::size_t slice) const { return keys_[slice / heads()]; }
 
     /// The mask of a slice (batch element and head).
-    template <bool Sink> [[nodiscard]] pair_mask<Sink> mask(std::size_t slice) const {
-        pair_mask<Sink> m;
+    template <bool Sink> [[nodiscard]] pair_mask<S, Sink> mask(std::size_t slice) const {
+        pair_mask<S, Sink> m;
         const std::size_t h = slice % heads(), b = slice / heads();
         // Causal masking is that of self-attention: a decoder's cross-attention sees the whole memory.
         m.causal = self_ ? how_.causal : causal_alignment::none;
@@ -116,17 +116,17 @@ public:
         return how_.causal == causal_alignment::bottom_right ? static_cast<std::ptrdiff_t>(keys_[b]) - static_cast<std::ptrdiff_t>(queries_[b]) : 0;
     }
     /// The position of token t (a key, or a query and the shift) of batch element b.
-    [[nodiscard]] tracked position(std::size_t b, std::ptrdiff_t t) const {
-        if (positions_.empty()) return tracked(static_cast<double>(t + static_cast<std::ptrdiff_t>(how_.position_offset)));
+    [[nodiscard]] S position(std::size_t b, std::ptrdiff_t t) const {
+        if (positions_.empty()) return S(static_cast<double>(t + static_cast<std::ptrdiff_t>(how_.position_offset)));
         const std::size_t n = positions_.front().size();
         if (t < 0 || static_cast<std::size_t>(t) >= n) throw usage_error("positions has " + std::to_string(n) + " entries, but a token stands at index " + std::to_string(t));
-        return tracked(positions_[positions_.size() == 1 ? 0 : b][static_cast<std::size_t>(t)]);
+        return S(positions_[positions_.size() == 1 ? 0 : b][static_cast<std::size_t>(t)]);
     }
 
 private:
     void read_per_head(const std::vector<named_view>& inputs, const std::string& prefix) {
         const auto one_per_head = [&](const std::string& name, const array_view& given) {
-            auto v = tracked_vector_of(prefix + name, given);
+            auto v = exact_vector_of<S>(prefix + name, given);
             if (v.length(0) != heads()) throw usage_error(prefix + name + " " + shape_text(given.shape) + " must have one entry for each head, " + std::to_string(heads()));
             return v;
         };
@@ -134,8 +134,8 @@ private:
         const array_view* const slopes = find_rule(inputs, prefix, "alibi_slopes");
         if (slopes != nullptr && position_rule() != position_kind::alibi) throw usage_error(prefix + "alibi_slopes is given: declare position=alibi");
         if (position_rule() != position_kind::alibi) return;
-        const tracked_vector given = slopes != nullptr ? one_per_head("alibi_slopes", *slopes) : tracked_vector();
-        for (std::size_t h = 0; h < heads(); ++h) slopes_.push_back(slopes != nullptr ? given(h) : alibi_slope<tracked>(h, heads()));
+        const vector_in<S> given = slopes != nullptr ? one_per_head("alibi_slopes", *slopes) : vector_in<S>();
+        for (std::size_t h = 0; h < heads(); ++h) slopes_.push_back(slopes != nullptr ? given(h) : alibi_slope<S>(h, heads()));
     }
 
     // Of each batch element; without the input all are full.
@@ -172,18 +172,18 @@ private:
     pair_shape shape_;
     bool self_;
     std::optional<matrix_stack> bias_, kept_;
-    tracked keep_scale_{1};
-    std::optional<tracked_vector> sink_;
-    std::vector<tracked> slopes_;
+    S keep_scale_{1};
+    std::optional<vector_in<S>> sink_;
+    std::vector<S> slopes_;
     std::vector<std::size_t> queries_, keys_;
     std::vector<std::vector<double>> positions_;
     std::vector<std::string> warnings_;
 };
 
 /// RoPE as the conventions say.
-[[nodiscard]] inline rope<tracked> rope_of(const conventions& how) {
-    const tracked base = tracked_number("rope-base", how.rope_base.value_or("10000"));
-    if (base < tracked(0x1p-40)) throw usage_error("'rope-base' must be at least 2^-40, not '" + *how.rope_base + "'"); // angles are a position divided by it, at most
+template <class S> [[nodiscard]] rope<S> rope_of(const conventions& how) {
+    const S base = number_of<S>("rope-base", how.rope_base.value_or("10000"));
+    if (base < S(0x1p-40)) throw usage_error("'rope-base' must be at least 2^-40, not '" + *how.rope_base + "'"); // angles are a position divided by it, at most
     return {how.rope_half ? rope_pairing::half : rope_pairing::interleaved, base, how.rope_dim.value_or(0)};
 }
 
@@ -200,22 +200,22 @@ inline void check_rotation(const conventions& how, const std::string& name, cons
 }
 
 /// Rotates rows by their positions, or leaves them.
-struct optional_rotation {
-    std::optional<rope<tracked>> by;
-    std::vector<tracked> positions;
-    template <vector_like X> [[nodiscard]] tracked_vector operator()(const X& row, std::size_t i) const {
-        return by ? tracked_vector(by->rotate(row, positions[i])) : tracked_vector(row);
+template <class S> struct optional_rotation {
+    std::optional<rope<S>> by;
+    std::vector<S> positions;
+    template <vector_like X> [[nodiscard]] vector_in<S> operator()(const X& row, std::size_t i) const {
+        return by ? vector_in<S>(by->rotate(row, positions[i])) : vector_in<S>(row);
     }
-    template <vector_like X> [[nodiscard]] tracked_vector back(const X& row, std::size_t i) const {
-        return by ? tracked_vector(by->rotate_back(row, positions[i])) : tracked_vector(row);
+    template <vector_like X> [[nodiscard]] vector_in<S> back(const X& row, std::size_t i) const {
+        return by ? vector_in<S>(by->rotate_back(row, positions[i])) : vector_in<S>(row);
     }
 };
 
 /// The rotation of n tokens of batch element b, of which the first stands at index `first`.
-[[nodiscard]] inline optional_rotation rotation_of(const conventions& how, const pair_rules& rules, std::size_t b, std::size_t n, std::ptrdiff_t first) {
-    optional_rotation r;
+template <class S> [[nodiscard]] optional_rotation<S> rotation_of(const conventions& how, const pair_rules<S>& rules, std::size_t b, std::size_t n, std::ptrdiff_t first) {
+    optional_rotation<S> r;
     if (rules.position_rule() != position_kind::rope) return r;
-    r.by = rope_of(how);
+    r.by = rope_of<S>(how);
     for (std::size_t t = 0; t < n; ++t) r.positions.push_back(rules.position(b, static_cast<std::ptrdiff_t>(t) + first));
     return r;
 }

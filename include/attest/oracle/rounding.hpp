@@ -8,6 +8,9 @@
 
 namespace attest {
 
+/// What exact values are handed around in: 192 bits.
+using exact_number = real<50>;
+
 namespace detail {
 // Exponent of the unit in the last place of f at the exact value x ≠ 0, finite.
 template <unsigned D> [[nodiscard]] int ulp_exponent_at(const format& f, const real<D>& x) {

@@ -3,7 +3,6 @@
 /// From an op's name to its stages.
 #pragma once
 
-#include "attest/oracle/op_attention.hpp"
 #include "attest/oracle/op_layers.hpp"
 #include "attest/oracle/op_position.hpp"
 
@@ -33,17 +32,11 @@ struct staged {
     if (op == "relu" || op == "gelu") run_activation(how, inputs, stages);
     else if (op == "layer_norm" || op == "rms_norm") run_norm(how, inputs, stages, tell);
     else if (op == "feed_forward") run_feed_forward(how, inputs, stages, tell);
-    else if (op == "softmax") run_softmax_gradient(how, inputs, stages, tell);
-    else if (op == "score") run_score(how, inputs, stages, tell);
     else if (op == "sinusoidal") run_sinusoidal(how, stages);
     else if (op == "learned_position") run_learned_position(how, inputs, stages);
     else if (op == "rope") run_rope(how, inputs, stages, tell);
     else if (op == "multi_head_attention") run_multi_head(how, inputs, stages, result.warnings, tell);
-    else if (op == "attention") {
-        attention_stages attention(how, inputs, stages);
-        attention.run(tell);
-        result.warnings = attention.warnings();
-    } else run_layers(how, inputs, given, stages, result.warnings, tell);
+    else run_layers(how, inputs, given, stages, result.warnings, tell);
     result.stages = std::move(stages.all());
     for (const std::string& name : wanted)
         if (std::none_of(result.stages.begin(), result.stages.end(), [&](const stage& s) { return s.name == name; }))
@@ -51,12 +44,7 @@ struct staged {
     return result;
 }
 
-/// Whether the exact values and the limits of this output come from `tracked`: all but softmax's out and the stages of plain attention, which have
-/// limits of their own (oracle/limits.hpp).
-[[nodiscard]] inline bool is_tracked(const conventions& how, const std::vector<named_view>& inputs, std::string_view output) {
-    if (how.op == "softmax") return output != "out";
-    if (how.op == "attention") return detail::is_gradient(output) || detail::attention_needs_tracking(how, inputs);
-    return true;
-}
+/// Whether an op's values are certified, up the ladder, and its limits derived for every arithmetic; the others come from `tracked`.
+[[nodiscard]] inline bool is_certified(std::string_view op) { return op == "softmax" || op == "score" || op == "attention"; }
 
 } // namespace attest

@@ -3,21 +3,16 @@
 /// Stages: the named results of an op, in the order of computation, evaluated in `tracked`.
 #pragma once
 
-#include "attest/oracle/problem.hpp"
+#include "attest/oracle/scalars.hpp"
 #include "attest/oracle/tracked.hpp"
-#include "attest/shape/tensor.hpp"
 
 #include <deque>
-#include <functional>
 #include <range/v3/algorithm/contains.hpp>
 
 namespace attest {
 
-/// Called with the rows done and the rows in all, after every row; may be empty.
-using progress = std::function<void(std::size_t, std::size_t)>;
-
-using tracked_vector = tensor<tracked, dynamic_axis>;
-using tracked_matrix = tensor<tracked, dynamic_axis, dynamic_axis>;
+using tracked_vector = vector_in<tracked>;
+using tracked_matrix = matrix_in<tracked>;
 
 /// One result of an op, in the layout of the question, C order.
 struct stage {
@@ -58,25 +53,11 @@ private:
 
 namespace detail {
 
-[[nodiscard]] inline tracked_matrix tracked_of(const matrix_view& m) {
-    return tracked_matrix(tensor<tracked, dynamic_axis, dynamic_axis>(m));
-}
+[[nodiscard]] inline tracked_matrix tracked_of(const matrix_view& m) { return exact_matrix_of<tracked>(m); }
 
-[[nodiscard]] inline tracked_vector tracked_vector_of(std::string_view name, const array_view& a) {
-    require_float(name, a);
-    if (a.shape.size() != 1) throw usage_error(std::string(name) + " " + shape_text(a.shape) + " must have one dimension");
-    auto v = tracked_vector::with_lengths(a.elements());
-    for (std::size_t e = 0; e < a.elements(); ++e) v(e) = tracked(decode(a, e));
-    return v;
-}
+[[nodiscard]] inline tracked_vector tracked_vector_of(std::string_view name, const array_view& a) { return exact_vector_of<tracked>(name, a); }
 
-// A number of the conventions, exact to 50 digits; small integers are exact.
-[[nodiscard]] inline tracked tracked_number(std::string_view key, const std::string& text) {
-    const auto value = number_from<exact_number>(key, text);
-    const auto nearest = static_cast<double>(value);
-    if (!(nearest - nearest == 0)) throw usage_error("'" + std::string(key) + "' " + text + " is beyond the range of f64");
-    return exact_number(nearest) == value ? tracked(nearest) : tracked(value);
-}
+[[nodiscard]] inline tracked tracked_number(std::string_view key, const std::string& text) { return number_of<tracked>(key, text); }
 
 // Calls f(position in the stage, row, column) for a matrix that is slice number `slice` of a stage with dimensions [batch…, rows, columns] in a layout.
 template <class F>
@@ -146,29 +127,6 @@ inline void check_tokens_enter(const conventions& how, std::string_view name, co
     array_view row = a;
     row.shape.insert(row.shape.begin(), 1);
     return stack_of(name, row, layout);
-}
-
-// dout, which must have the shape of the output.
-[[nodiscard]] inline const array_view& dout_of(const std::vector<named_view>& inputs, std::string_view op, std::span<const std::size_t> shape) {
-    const array_view& dout = required(inputs, op, "dout");
-    require_float("dout", dout);
-    if (!std::equal(dout.shape.begin(), dout.shape.end(), shape.begin(), shape.end()))
-        throw usage_error("dout " + shape_text(dout.shape) + " and out " + shape_text(shape) + ": " + rules::gradient_has_shape_of_output::sentence);
-    return dout;
-}
-
-// Whether every element is a number; integers are.
-inline bool all_finite(const array_view& a) {
-    if (!is_float(a.type)) return true;
-    for (std::size_t e = 0, count = a.elements(); e < count; ++e)
-        if (const double x = decode(a, e); !(x - x == 0)) return false;
-    return true;
-}
-
-// Whether a stage's name is that of a gradient: its last part begins with d, and is no forward name.
-[[nodiscard]] inline bool is_gradient(std::string_view name) {
-    const std::size_t dot = name.rfind('.');
-    return name.substr(dot == std::string_view::npos ? 0 : dot + 1).starts_with('d');
 }
 
 } // namespace detail

@@ -23,10 +23,10 @@
 /// a layer, where a mistake is 10^−3 or more. Where it has grown too far, the computation is recorded on a tape, and bounded to first order: oracle/tape.hpp.
 #pragma once
 
-#include "attest/arithmetic/real.hpp"
 #include "attest/elementary/exp.hpp"
 #include "attest/elementary/log.hpp"
 #include "attest/elementary/sqrt.hpp"
+#include "attest/oracle/rounding.hpp"
 #include "attest/oracle/tape.hpp"
 
 #include <algorithm>
@@ -34,7 +34,6 @@
 
 namespace attest {
 
-using exact_number = real<50>;
 
 /// What `tracked` knows of an arithmetic.
 struct tracked_arithmetic {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "attest/io/array.hpp"
+#include "attest/oracle/row_sample.hpp"
+#include "attest/oracle/rung.hpp"
 #include "attest/question/conventions.hpp"
 
 #include <optional>
@@ -13,8 +15,9 @@ namespace attest {
 /// In the order in which the worst of several outputs counts: a case takes its worst.
 enum class verdict {
     exact,        ///< every element correctly rounded
-    consistent,   ///< every element inside the limit of the declared arithmetic
+    consistent,   ///< every element inside the expected limit of the declared arithmetic
     undecided,    ///< no judgement: the limits say nothing here, or an element differs where nothing is judged
+    suspicious,   ///< possible, but for unbiased rounding less likely than the false alarm: outside the expected limit, inside the certain one
     inaccurate,   ///< outside the declared arithmetic's certain limit, inside a weaker one's
     wrong         ///< outside the certain limits of every arithmetic of the stored format
 };
@@ -24,6 +27,7 @@ enum class verdict {
     case verdict::exact: return "exact";
     case verdict::consistent: return "consistent";
     case verdict::undecided: return "undecided";
+    case verdict::suspicious: return "suspicious";
     case verdict::inaccurate: return "inaccurate";
     case verdict::wrong: return "wrong";
     }
@@ -37,10 +41,11 @@ enum class verdict {
 struct worst_element {
     std::vector<std::size_t> index;
     double got = 0;
-    std::string expected;        ///< the exact value, decimal
+    std::string expected;        ///< the exact value, decimal: 20 digits, or as many as are beyond doubt
     double correctly_rounded = 0;
-    double ulp = 0;              ///< the distance
+    double ulp = 0;              ///< the distance, to 1/64
     double limit_ulp = 0;        ///< the certain limit there, final store included
+    double expected_limit_ulp = 0; ///< the expected limit there, likewise
 };
 
 /// One checked tensor.
@@ -54,21 +59,27 @@ struct output_result {
     std::size_t elements = 0;
     std::size_t exact = 0;                 ///< correctly rounded
     std::size_t outside_certain = 0;       ///< outside the certain limit of `arithmetic`
+    std::size_t outside_expected = 0;      ///< outside its expected limit; these include those outside the certain one
     std::size_t rows_outside = 0;          ///< rows with an element outside the certain limit
-    std::size_t rows = 0;
+    std::size_t rows_outside_expected = 0; ///< rows with an element outside the expected limit
+    std::size_t rows = 0;                  ///< rows with an element that was compared
     std::size_t not_finite = 0;            ///< NaN or infinite where the exact value is finite
     std::size_t not_finite_right = 0;      ///< NaN or infinite as the exact value is
-    std::size_t blind = 0;                 ///< elements where zero, or any of the row's values, would pass, or the precision does not reach
+    std::size_t blind = 0;                 ///< elements where zero, or any of the row's values, is inside the expected limit, or precision ran out
     std::size_t unjudged = 0;              ///< elements that differ in a row that sees NaN or infinity, or that may have overflowed: one suffices for undecided
-    std::size_t unseparated = 0;           ///< precision did not separate two neighbours, or 0; both pass
-    double limit_share = 0;                ///< greatest error over certain limit of all finite elements: above 1 is outside
+    rung_counts rungs;                     ///< by which rung elements were settled
+    std::size_t decided = 0;               ///< elements whose value a rule gives exactly; not in `rungs`
+    std::size_t unseparated = 0;           ///< even the last rung left doubt: a tie, or the side of a limit; both neighbours pass
+    double limit_share = 0;                ///< greatest error over certain limit of all finite elements, to 1/4096: above 1 is outside
+    double expected_share = 0;             ///< greatest error over expected limit
     double max_ulp = 0;                    ///< to 1/64
     double rms_ulp = 0;
+    bool has_expected = false;             ///< somewhere the expected limit is below the certain one
     bool propagated = false;               ///< the limits are the rounding bounds propagated through the formula (oracle/tracked.hpp)
     bool first_order = false;              ///< some of them to first order only (oracle/tape.hpp)
     bool limits_derived = true;            ///< false: there are no limits for this op in this arithmetic yet
     std::optional<worst_element> worst;    ///< nothing if there are no elements
-    std::optional<worst_element> first_outside;
+    std::optional<worst_element> first_outside; ///< of the certain limit; if there is none, of the expected one
 };
 
 /// An input, as the report names it.
@@ -90,6 +101,11 @@ struct check_result {
     std::vector<input_summary> inputs; ///< those that the op used
     std::string arithmetic;         ///< declared, or assumed
     bool assumed = false;
+    double false_alarm = 1e-9;      ///< the probability that unbiased rounding goes beyond the expected limit anywhere in this check …
+    std::size_t trials = 0;         ///< … over so many: elements of every output, times the arithmetics tried on them
+    double lambda = 0;              ///< sqrt(2 ln(2 trials / false_alarm)), times which the expected limit is; 0: there was none
+    std::optional<row_sample> sample; ///< nothing: all rows were checked
+    std::size_t rows_checked = 0, rows_total = 0; ///< of a sample
     attest::verdict verdict = attest::verdict::undecided;
     std::string first_bad_stage;    ///< the first output, in the order of computation, that fails; empty if none does
     std::vector<output_result> outputs;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attest/question/conventions_table.hpp"
+#include "attest/question/conventions_values.hpp"
 #include "attest/question/number.hpp"
 #include "attest/question/op.hpp"
 
@@ -26,12 +27,6 @@ enum class score_kind { scaled, dot, bilinear, additive };
 enum class position_kind { none, rope, alibi };
 enum class gelu_kind { by_erf, by_tanh, by_sigmoid };
 enum class tensor_layout { bhnd, bnhd, nbd };
-
-/// A window around the query's own position: so many keys before it and after it.
-struct window_size {
-    std::size_t left = 0, right = 0;
-    friend bool operator==(const window_size&, const window_size&) = default;
-};
 
 /// The conventions in force for one question. Numbers are texts as written, checked to be numbers in range.
 struct conventions {
@@ -65,42 +60,15 @@ struct conventions {
     int axis = -1;
     std::optional<std::size_t> length;     ///< there where it is needed
     std::optional<std::size_t> d_model;    ///< there where it is needed
-    std::optional<std::string> arithmetic; ///< nothing: undeclared
+    std::optional<std::string> arithmetic; ///< nothing: undeclared; suffixes in the order /truncate/ftz
+    std::optional<std::string> false_alarm_text; ///< nothing: 1e-9
+    double false_alarm = 1e-9;
+    std::size_t precision = 2048; ///< bits
 
     [[nodiscard]] bool dot_score() const noexcept { return score == score_kind::dot; }
 };
 
 namespace detail {
-
-inline std::size_t value_index(const convention_info& info, std::string_view value) {
-    const auto found = std::find(info.values.begin(), info.values.end(), value);
-    if (found == info.values.end())
-        throw usage_error("the convention '" + std::string(info.key) + "' has no value '" + std::string(value) + "'" + did_you_mean(value, info.values) + "; it has " +
-                          listed(info.values));
-    return static_cast<std::size_t>(found - info.values.begin());
-}
-
-inline int parse_axis(std::string_view text) {
-    const bool negative = !text.empty() && text.front() == '-';
-    const std::string_view digits = text.substr(negative ? 1 : 0);
-    if (digits.empty() || digits.size() > 2 || digits.find_first_not_of("0123456789") != std::string_view::npos)
-        throw usage_error("the convention 'axis' is an integer such as -1 or 0, not '" + std::string(text) + "'");
-    const int axis = std::stoi(std::string(digits));
-    return negative ? -axis : axis;
-}
-
-inline window_size parse_window(std::string_view text) {
-    const std::size_t comma = text.find(',');
-    const std::optional<std::size_t> first = count_from(text.substr(0, comma));
-    const std::optional<std::size_t> second = comma == std::string_view::npos ? first : count_from(text.substr(comma + 1));
-    if (!first || !second || (comma == std::string_view::npos && *first == 0))
-        throw usage_error("the convention 'window' is W, 1 or greater, such as 4 (its own key and 3 to each side), or L,R, such as 3,0, not '" + std::string(text) + "'");
-    return comma == std::string_view::npos ? window_size{*first - 1, *first - 1} : window_size{*first, *second};
-}
-
-inline std::string window_text(const window_size& w) {
-    return w.left == w.right ? std::to_string(w.left + 1) : std::to_string(w.left) + "," + std::to_string(w.right);
-}
 
 // Conventions whose values are numbers or counts; false for the others. The default, spelled as in the table, is nothing.
 inline bool set_number(conventions& c, const convention_info& info, std::string_view value) {
@@ -128,7 +96,11 @@ inline bool set_number(conventions& c, const convention_info& info, std::string_
     if (key == "length") return count(c.length, 1);
     if (key == "d-model") return count(c.d_model, 1);
     if (key == "position-offset") c.position_offset = parse_count(key, value, 0);
-    else if (key == "axis") c.axis = parse_axis(value);
+    else if (key == "precision") c.precision = parse_precision(value);
+    else if (key == "false-alarm") {
+        text(c.false_alarm_text, check_false_alarm);
+        c.false_alarm = double_from(key, value);
+    } else if (key == "axis") c.axis = parse_axis(value);
     else if (key == "window") c.window = value == info.values.front() ? std::nullopt : std::optional(parse_window(value));
     else return false;
     return true;
@@ -168,6 +140,8 @@ inline std::string text_of(const conventions& c, const convention_info& info) {
     if (key == "axis") return std::to_string(c.axis);
     if (key == "length") return count(c.length);
     if (key == "d-model") return count(c.d_model);
+    if (key == "false-alarm") return c.false_alarm_text.value_or(standard);
+    if (key == "precision") return std::to_string(c.precision);
     return c.arithmetic.value_or(standard);
 }
 
@@ -181,6 +155,11 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
     }
     const convention_info& info = detail::find_convention(key);
     if (detail::set_number(c, info, value)) return;
+    if (key == "arithmetic") {
+        const std::string name = detail::canonical_arithmetic(info, value);
+        c.arithmetic = name == info.values.front() ? std::nullopt : std::optional(name);
+        return;
+    }
     const std::size_t index = detail::value_index(info, value);
     const bool second = index == 1;
     if (key == "causal") c.causal = static_cast<causal_alignment>(index);
@@ -201,10 +180,6 @@ inline void set_convention(conventions& c, std::string_view key, std::string_vie
     if (key == "eps-placement") c.eps_in_std = second;
     if (key == "variance") c.variance_unbiased = second;
     if (key == "activation") c.activation_gelu = second;
-    if (key == "arithmetic") {
-        c.arithmetic.reset();
-        if (index != 0) c.arithmetic = std::string(value);
-    }
 }
 
 namespace detail {

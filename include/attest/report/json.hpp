@@ -25,6 +25,7 @@ inline ordered_json element(const worst_element& e) {
             {"expected", e.expected},
             {"correctly_rounded", hex(e.correctly_rounded)},
             {"ulp", number(e.ulp)},
+            {"expected_limit_ulp", number(e.expected_limit_ulp)},
             {"certain_limit_ulp", number(e.limit_ulp)}};
 }
 
@@ -36,10 +37,11 @@ inline ordered_json output(const output_result& o) {
             {"arithmetic", o.arithmetic},
             {"weaker_arithmetic", o.weaker.empty() ? ordered_json(nullptr) : ordered_json(o.weaker)},
             {"elements", o.elements},
-            {"outside_expected", nullptr},
+            {"outside_expected", o.outside_expected},
             {"outside_certain", o.outside_certain},
             {"rows", o.rows},
             {"rows_outside", o.rows_outside},
+            {"rows_outside_expected", o.rows_outside_expected},
             {"exact", o.exact},
             {"not_finite", o.not_finite},
             {"not_finite_right", o.not_finite_right},
@@ -48,14 +50,15 @@ inline ordered_json output(const output_result& o) {
             {"limits_derived", o.limits_derived},
             {"limits_first_order", o.first_order},
             {"limit_share", number(o.limit_share)},
+            {"expected_limit_share", number(o.expected_share)},
             {"max_ulp", number(o.max_ulp)},
             {"rms_ulp", number(o.rms_ulp)},
-            {"expected_limit_ulp_at_worst", nullptr},
+            {"expected_limit_ulp_at_worst", o.worst ? number(o.worst->expected_limit_ulp) : ordered_json(nullptr)},
             {"certain_limit_ulp_at_worst", o.worst ? number(o.worst->limit_ulp) : ordered_json(nullptr)},
             {"worst", o.worst ? element(*o.worst) : ordered_json(nullptr)},
             {"first_outside", o.first_outside ? element(*o.first_outside) : ordered_json(nullptr)},
-            {"rungs", {{"double", 0}, {"double_double", 0}, {"real", o.elements}}},
-            {"decided", nullptr},
+            {"rungs", {{"double", o.rungs.in_double}, {"double_double", o.rungs.in_double_double}, {"real", o.rungs.in_real}}},
+            {"decided", o.decided},
             {"unseparated", o.unseparated}};
 }
 
@@ -73,6 +76,10 @@ inline ordered_json output(const output_result& o) {
             {"conventions", conventions},
             {"arithmetic", r.arithmetic},
             {"assumed", r.assumed},
+            {"false_alarm", r.false_alarm},
+            {"trials", r.trials},
+            {"lambda", r.lambda == 0 ? ordered_json(nullptr) : ordered_json(r.lambda)},
+            {"sample", r.sample ? ordered_json{{"rows", r.rows_checked}, {"of", r.rows_total}, {"seed", r.sample->seed}} : ordered_json(nullptr)},
             {"verdict", name_of(r.verdict)},
             {"first_bad_stage", r.first_bad_stage.empty() ? ordered_json(nullptr) : ordered_json(r.first_bad_stage)},
             {"inputs", inputs},

@@ -22,6 +22,13 @@ namespace attest::report {
     return ulp < 1e6 ? fmt::format("{:.2f}", ulp) : fmt::format("{:.2e}", ulp);
 }
 
+/// "1e-9", "0.01".
+[[nodiscard]] inline std::string probability(double p) {
+    std::string text = shortest(p);
+    for (std::size_t e = text.find("e-0"); e != std::string::npos && text.size() > e + 3; e = std::string::npos) text.erase(e + 2, 1);
+    return text;
+}
+
 /// "27.3 %"; never "100.0 %" or "0.0 %" for a part that is not all or nothing.
 [[nodiscard]] inline std::string percent(std::size_t part, std::size_t whole) {
     if (whole == 0) return "-";

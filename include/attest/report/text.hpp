@@ -10,6 +10,7 @@
 #include <range/v3/algorithm/all_of.hpp>
 #include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/algorithm/find.hpp>
+#include <range/v3/algorithm/find_if.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/join.hpp>
 #include <range/v3/view/transform.hpp>
@@ -42,33 +43,57 @@ template <class Range> std::string wrapped(const Range& parts, const char* separ
     return end == std::string::npos ? "" : text.substr(0, end + 1);
 }
 
-inline void element_lines(std::string& to, const char* title, const worst_element& e, const std::string& arithmetic) {
+inline void element_lines(std::string& to, const char* title, const worst_element& e, const output_result& o) {
     auto out = std::back_inserter(to);
     fmt::format_to(out, "    {} {}: {} ULP from the exact value", title, index_text(e.index), ulp_text(e.ulp));
-    if (std::isfinite(e.limit_ulp)) fmt::format_to(out, ", where {} may be off by {} ULP\n", arithmetic, ulp_text(e.limit_ulp));
+    if (std::isfinite(e.limit_ulp) && o.has_expected)
+        fmt::format_to(out, ", where {} is expected within {} ULP and may be off by {}\n", o.arithmetic, ulp_text(e.expected_limit_ulp), ulp_text(e.limit_ulp));
+    else if (std::isfinite(e.limit_ulp)) fmt::format_to(out, ", where {} may be off by {} ULP\n", o.arithmetic, ulp_text(e.limit_ulp));
     else fmt::format_to(out, "\n");
     fmt::format_to(out, "      got                {:<24} {}\n", shortest(e.got), hex(e.got));
     fmt::format_to(out, "      exact              {}\n", e.expected);
     fmt::format_to(out, "      correctly rounded  {:<24} {}\n", shortest(e.correctly_rounded), hex(e.correctly_rounded));
 }
 
+// "errors reach 45.0 % of what f32 is expected to be off, 3.1 % of what it may be"
+inline std::string reach(const output_result& o) {
+    if (!o.has_expected) return fmt::format("errors reach {} what {} may be off", share(o.limit_share), o.arithmetic);
+    return fmt::format("errors reach {} what {} is expected to be off, {} what it may be", share(o.expected_share), o.arithmetic, share(o.limit_share));
+}
+
+// f32/ftz: f32/truncate/ftz is what it would be.
+inline std::string truncating(const std::string& arithmetic) {
+    const std::size_t slash = std::min(arithmetic.find('/'), arithmetic.size());
+    return arithmetic.substr(0, slash) + "/truncate" + arithmetic.substr(slash);
+}
+
 // What the verdict means for this output, and what to do about it.
-inline std::string meaning(const output_result& o) {
+inline std::string meaning(const output_result& o, double false_alarm) {
     const char* const stages = o.propagated ? "intermediate results, if the op has any (attest list names them)," : "stages (raw_scores, scores, weights, lse)";
     switch (o.verdict) {
     case verdict::exact: return "every element is the exact value, correctly rounded.";
     case verdict::consistent:
+        if (o.has_expected)
+            return fmt::format("every element lies inside the expected limit of {}: unbiased rounding explains the difference.\n    A mistake smaller than the limit is not excluded.",
+                               o.arithmetic);
         return fmt::format("every element lies inside the {} limit of {}: rounding can explain the difference.\n    A mistake smaller than the limit is not excluded.",
-                           o.first_order ? "first-order" : "worst-case", o.arithmetic);
+                           o.first_order ? "first-order" : o.propagated ? "worst-case" : "certain", o.arithmetic);
     case verdict::undecided:
         if (!o.limits_derived)
             return fmt::format("no limits are derived yet for this op in {}: the distances above are exact, but nothing says how large they may be.\n    A dump of the same in f64 can be judged.",
                                o.arithmetic);
         if (o.unjudged != 0)
             return fmt::format("{} elements differ where nothing is judged: their rows see NaN or infinity, or {} may overflow there.", o.unjudged, o.arithmetic);
-        return fmt::format("for {} of {} elements the limit of {} is so wide that zero or any value of the row would pass, or the precision of the exact value does not "
+        return fmt::format("for {} of {} elements the {}limit of {} is so wide that zero or any value of the row would pass, or the precision of the exact value does not "
                            "reach;\n    declare a stricter arithmetic, or use shorter rows or smaller scores.",
-                           o.blind, o.elements, o.arithmetic);
+                           o.blind, o.elements, o.has_expected ? "expected " : "", o.arithmetic);
+    case verdict::suspicious:
+        return fmt::format("{} elements ({}) in {} of {} rows are outside the expected limit of {}, and inside its certain one: possible, but for unbiased\n    rounding "
+                           "with a probability below {} in all of this check. More likely is a mistake that is too small for the certain limit ({}),\n    or rounding that always "
+                           "errs to one side{}. Look at the conventions first.",
+                           o.outside_expected, percent(o.outside_expected, o.elements), o.rows_outside_expected, o.rows, o.arithmetic, probability(false_alarm),
+                           o.propagated ? "a wrong constant, a lost term" : "a lost key in long rows, a slightly wrong scale",
+                           o.arithmetic.find("/truncate") == std::string::npos ? fmt::format(" (if its sums are cut off, declare {})", truncating(o.arithmetic)) : "");
     case verdict::inaccurate:
         return fmt::format("{} elements ({}) are farther off than {} can be{}.\n    Errors this large are possible in {}: either something inside is "
                            "computed that coarsely,\n    or there is a small mistake ({}, other inputs than those in the case). Look at the conventions first.",
@@ -82,30 +107,38 @@ inline std::string meaning(const output_result& o) {
     return "";
 }
 
-// "passes only if …": what an assumed weaker arithmetic means, for 16-bit outputs.
+// What an assumed weaker arithmetic means, for 16-bit outputs.
 inline std::string assumption(const check_result& r) {
-    const output_result& last = r.outputs.back();
-    const bool stores_all = last.arithmetic == "bf16" || last.arithmetic == "f16";
-    if (!r.assumed || !stores_all || last.verdict == verdict::wrong) return "";
-    return fmt::format("  passes only if scores and weights are stored in {0}; declare --arithmetic {0}+f32 to forbid that\n", last.arithmetic);
+    const auto only_weaker = [](const output_result& o) { return passes(o.verdict) && o.verdict != verdict::exact && (o.arithmetic == "bf16" || o.arithmetic == "f16"); };
+    const auto found = ranges::find_if(r.outputs, only_weaker);
+    if (!r.assumed || found == r.outputs.end()) return "";
+    return fmt::format("  {1}passes only if scores and weights are stored in {0}; declare --arithmetic {0}+f32 to forbid that\n", found->arithmetic, r.outputs.size() > 1 ? found->name + " " : "");
+}
+
+// Who settled how many.
+inline std::string rungs_line(const output_result& o) {
+    const auto part = [&](std::size_t count) { return percent(count, o.elements); };
+    return fmt::format("    settled in double {}, in double-double {}, in higher precision {}{}\n", part(o.rungs.in_double), part(o.rungs.in_double_double), part(o.rungs.in_real),
+                       o.decided == 0 ? "" : fmt::format("; decided by rules {} ({} elements)", part(o.decided), o.decided));
 }
 
 } // namespace detail
 
-/// One output: figures, the worst element, and what the verdict means.
-[[nodiscard]] inline std::string output_text(const output_result& o, bool colours = false) {
+/// One output: figures, the worst element, and what the verdict means. `false_alarm`: the probability that the expected limits stand for.
+[[nodiscard]] inline std::string output_text(const output_result& o, bool colours = false, double false_alarm = 1e-9) {
     std::string text = fmt::format("  {} {} {}: {}", o.name, shape_text(o.shape), name_of(o.type), detail::coloured(o.verdict, std::string(name_of(o.verdict)), colours));
-    text += o.limits_derived ? fmt::format(", errors reach {} what {} may be off\n", share(o.limit_share), o.arithmetic) : "\n";
+    text += o.limits_derived ? ", " + detail::reach(o) + "\n" : "\n";
     auto out = std::back_inserter(text);
     fmt::format_to(out, "    {} elements, {} correctly rounded ({}); rms {} ULP, greatest {} ULP\n", o.elements, o.exact, percent(o.exact, o.elements),
                    ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
+    text += detail::rungs_line(o);
     if (o.not_finite != 0) fmt::format_to(out, "    {} elements are NaN or infinite where the exact value is finite; rms is of the others\n", o.not_finite);
     if (o.not_finite_right != 0) fmt::format_to(out, "    {} elements are NaN or infinite, as the exact value is\n", o.not_finite_right);
     if (o.unseparated != 0)
-        fmt::format_to(out, "    {} elements are too near to a tie or to zero for the precision{}\n", o.unseparated, o.propagated ? "" : ", or their scores are too large for it");
-    if (o.worst) detail::element_lines(text, "farthest", *o.worst, o.arithmetic);
-    if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o.arithmetic);
-    fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o));
+        fmt::format_to(out, "    {} elements are unseparated: their exact value is too near to a tie, to a limit or to zero for the precision, and both sides pass\n", o.unseparated);
+    if (o.worst) detail::element_lines(text, "farthest", *o.worst, o);
+    if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o);
+    fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o, false_alarm));
     return text;
 }
 
@@ -116,8 +149,8 @@ inline std::string short_text(const output_result& o, bool colours) {
     if (!o.limits_derived)
         return fmt::format("  {} {} {}: {}; {} of {} correctly rounded, rms {} ULP, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
                            coloured(o.verdict, std::string(name_of(o.verdict)), colours), o.exact, o.elements, ulp_text(o.rms_ulp), ulp_text(o.max_ulp));
-    return fmt::format("  {} {} {}: {}, errors reach {} what {} may be off; {} of {} correctly rounded, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
-                       coloured(o.verdict, std::string(name_of(o.verdict)), colours), share(o.limit_share), o.arithmetic, o.exact, o.elements, ulp_text(o.max_ulp));
+    return fmt::format("  {} {} {}: {}, {}; {} of {} correctly rounded, greatest {} ULP\n", o.name, shape_text(o.shape), name_of(o.type),
+                       coloured(o.verdict, std::string(name_of(o.verdict)), colours), reach(o), o.exact, o.elements, ulp_text(o.max_ulp));
 }
 
 // Of a layer or a stack, the tensors that pass through, and how many parameters there are.
@@ -148,16 +181,22 @@ inline bool is_staged(const check_result& r) {
     return r.outputs.size() > 1 && ranges::any_of(r.outputs, [](const output_result& o) { return o.name.ends_with(".out"); });
 }
 
-// What the limits of these outputs are.
-inline std::string limit_line(const check_result& r) {
-    const auto propagated = [](const output_result& o) { return o.propagated; };
-    const bool derived = ranges::any_of(r.outputs, [](const output_result& o) { return o.propagated && o.limits_derived; });
-    std::string line;
-    if (!ranges::all_of(r.outputs, propagated)) line = "certain: holds for any order of summation, plain or blockwise (this version has no expected limit yet)";
-    if (derived) line += std::string(line.empty() ? "" : "; ") + "propagated: the rounding bounds of double carried through the formula, for any order of its sums";
+// What the limits of these outputs are, a line each.
+inline std::vector<std::string> limit_lines(const check_result& r) {
+    std::vector<std::string> lines;
+    const bool own = !ranges::all_of(r.outputs, [](const output_result& o) { return o.propagated; });
+    if (own) lines.push_back(fmt::format("certain: no right computation in {} is farther off, in whatever order it sums, plain or blockwise", r.arithmetic));
+    if (own && r.lambda > 0) {
+        const bool lower = ranges::any_of(r.outputs, [](const output_result& o) { return o.has_expected; });
+        lines.push_back(fmt::format("expected: unbiased rounding goes beyond it anywhere here with a probability below {}", probability(r.false_alarm)));
+        lines.push_back(fmt::format("          ({:.2f} times the root of the sum of squared bounds{})", r.lambda, lower ? "" : "; here it is nowhere below the certain limit"));
+    }
+    if (ranges::any_of(r.outputs, [](const output_result& o) { return o.propagated && o.limits_derived; }))
+        lines.emplace_back("propagated: the rounding bounds of double carried through the formula, for any order of its sums");
     if (ranges::any_of(r.outputs, [](const output_result& o) { return o.first_order; }))
-        line += "; where they grow too far, twice their sum through the derivatives, which is first-order and not proved";
-    return line.empty() ? "none: no limits are derived yet for this op in this arithmetic" : line;
+        lines.emplace_back("first-order, where those grow too far: twice their sum through the derivatives, which is first-order and not proved");
+    if (lines.empty()) lines.emplace_back("none: no limits are derived yet for this op in this arithmetic");
+    return lines;
 }
 
 } // namespace detail
@@ -173,7 +212,12 @@ inline std::string limit_line(const check_result& r) {
     fmt::format_to(out, "  conventions  {}\n", declared.empty() ? "all as by default" : detail::wrapped(declared, " "));
     if (!by_default.empty()) fmt::format_to(out, "  by default   {}\n", detail::wrapped(by_default, " "));
     fmt::format_to(out, "  arithmetic   {}{}\n", r.arithmetic, r.assumed ? " (assumed; declare it with --arithmetic)" : " (declared)");
-    fmt::format_to(out, "  limit        {}\n", detail::limit_line(r));
+    const char* label = "limits";
+    for (const std::string& line : detail::limit_lines(r)) {
+        fmt::format_to(out, "  {:<12} {}\n", label, line);
+        label = "";
+    }
+    if (r.sample) fmt::format_to(out, "  rows         {} of {} are checked, drawn with seed {}; of the others nothing is said\n", r.rows_checked, r.rows_total, r.sample->seed);
     if (detail::is_staged(r)) fmt::format_to(out, "  stages       each but gradients is evaluated from those before it as the case gives them\n");
     for (const std::string& warning : r.warnings) fmt::format_to(out, "  warning      {}\n", warning);
     if (!r.first_bad_stage.empty() && r.outputs.size() > 1) fmt::format_to(out, "  first bad stage, in the order of computation: {}\n", r.first_bad_stage);
@@ -184,7 +228,7 @@ inline std::string limit_line(const check_result& r) {
         const bool is_first = o.name == r.first_bad_stage || (r.first_bad_stage.empty() && o.name == "out");
         const bool is_short = r.outputs.size() > few && !is_first && (passes(o.verdict) || !r.first_bad_stage.empty() || !o.limits_derived);
         if (!is_short && short_before) report += "\n";
-        report += is_short ? detail::short_text(o, colours) : output_text(o, colours) + "\n";
+        report += is_short ? detail::short_text(o, colours) : output_text(o, colours, r.false_alarm) + "\n";
         short_before = is_short;
     }
     if (short_before) report += "\n";

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// From a case's row to what the limits need of it, in double: sizes of scores, what is added, dropout's factors, the sink.
+#pragma once
+
+#include "attest/oracle/ladder.hpp"
+#include "attest/oracle/limits_forward.hpp"
+
+namespace attest {
+
+namespace detail {
+
+// Significant bits of a tensor's numbers; masks of bool and integers are exact everywhere.
+[[nodiscard]] inline int precision_of(const array_view* a) { return a == nullptr || !is_float(a->type) ? 0 : format_of(a->type).precision; }
+[[nodiscard]] inline int widest(std::initializer_list<const array_view*> arrays) {
+    int precision = 0;
+    for (const array_view* a : arrays) precision = std::max(precision, precision_of(a));
+    return precision;
+}
+[[nodiscard]] inline double_matrix doubles_of(const array_view& a) {
+    double_matrix m{a.shape[0], a.shape[1], {}};
+    for (std::size_t e = 0; e < a.elements(); ++e) m.values.push_back(decode(a, e));
+    return m;
+}
+
+} // namespace detail
+
+/// The facts of one slice after the other. What is given must stay.
+class attention_facts {
+public:
+    /// `in_16_bits`: whether any arithmetic in question stores in 16 bits.
+    attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits) : how_{how}, p_{p}, in_16_bits_{in_16_bits} {
+        const array_view *const q = find(inputs, "q"), *const k = find(inputs, "k");
+        if (how.score == score_kind::bilinear) {
+            const array_view& w = *find(inputs, "w");
+            bilinear_.emplace(detail::doubles_of(w));
+            rule_ = score_rule::bilinear(w.shape[0], w.shape[1]);
+            rule_.input_precision = detail::widest({q, k, &w});
+        } else if (how.score == score_kind::additive) {
+            const array_view &w1 = *find(inputs, "w1"), &w2 = *find(inputs, "w2"), &b = *find(inputs, "b");
+            std::vector<double> numbers;
+            for (std::size_t e = 0; e < b.elements(); ++e) numbers.push_back(decode(b, e));
+            b_ = numbers;
+            additive_.emplace(detail::doubles_of(w1), detail::doubles_of(w2), std::move(numbers));
+            rule_ = score_rule::additive(b_.size(), w2.shape[1], w1.shape[1]);
+            rule_.input_precision = detail::widest({q, k, &w1, &w2, &b});
+        } else {
+            rule_ = score_rule::dot(p.d_k, 1);
+            rule_.input_precision = detail::widest({q, k});
+        }
+        const auto scale = detail::number_of<exact_number>("scale", how.scale.value_or("1"));
+        signed_scale_ = !how.scale && how.score == score_kind::scaled ? static_cast<double>(scaled_dot_product<exact_number>::of_dimension(p.d_k).scale) : static_cast<double>(scale);
+        rule_.scale = detail::size_of(signed_scale_);
+        if (how.softcap) rule_.cap = static_cast<double>(detail::number_of<exact_number>("softcap", *how.softcap));
+        rule_.rotated = how.position == position_kind::rope;
+        rule_.added_precision = detail::widest({find(inputs, "mask"), find(inputs, "alibi_slopes"), find(inputs, "sink")});
+        if (rule_.rotated) rotation_ = {how.rope_dim.value_or(0), how.rope_half, how.rope_base ? static_cast<double>(detail::number_of<exact_number>("rope-base", *how.rope_base)) : 10000.0};
+        if (how.dropout_p) keep_scale_ = 1 / (1 - static_cast<double>(detail::number_of<exact_number>("dropout-p", *how.dropout_p)));
+    }
+
+    /// Makes a slice current, as an engine in balls has it.
+    template <class S> void enter(const attention_engine<ball<S>>& engine, std::size_t slice) {
+        slice_ = slice;
+        const std::size_t b = slice / engine.rules().heads();
+        shift_ = engine.rules().shift(b);
+        const auto row = [](const auto& m, std::size_t i) {
+            std::vector<double> x(m.length(1));
+            for (std::size_t c = 0; c < x.size(); ++c) x[c] = m(i, c).nearest_double();
+            return x;
+        };
+        const auto turned = [&](std::vector<double> x, std::ptrdiff_t token) {
+            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double()) : score_vector(std::move(x));
+        };
+        queries_.clear();
+        keys_.clear();
+        bilinear_keys_.clear();
+        additive_keys_.clear();
+        values_of_keys_.clear();
+        rule_.key_turn = 0;
+        for (std::size_t i = 0; i < engine.rules().queries(slice); ++i) queries_.push_back(turned(row(engine.q(), i), static_cast<std::ptrdiff_t>(i) + shift_));
+        for (std::size_t j = 0; j < p_.n_k; ++j) {
+            keys_.push_back(turned(row(engine.k(), j), static_cast<std::ptrdiff_t>(j)));
+            rule_.key_turn = std::max(rule_.key_turn, keys_.back().greatest_turn());
+            values_of_keys_.insert(values_of_keys_.end(), keys_.back().x.begin(), keys_.back().x.end());
+            if (bilinear_) bilinear_keys_.push_back(bilinear_->of_key(keys_.back().x));
+            if (additive_) additive_keys_.push_back(additive_->of_key(keys_.back().x));
+        }
+        key_alike_ = in_16_bits_ ? share_of_fractions(values_of_keys_) : 1;
+        slope_ = engine.alibi_slope().value_or(0);
+        sink_ = engine.sink_logit();
+        kept_ = [&engine](std::size_t i, std::size_t j) { return engine.keeps(i, j); };
+        v_.emplace(p_.v[source_slice(p_.batch, p_.v.batch, slice)]);
+        bias_.reset();
+        if (p_.bias && p_.bias_adds) bias_.emplace((*p_.bias)[source_slice(p_.batch, p_.bias->batch, slice)]);
+    }
+
+    /// A row of the current slice.
+    [[nodiscard]] row_facts row(const row_values& values) {
+        row_facts f;
+        f.score = values.scores;
+        f.weight = values.weights;
+        f.lse = values.lse;
+        f.rule = rule_;
+        f.rule.query_turn = queries_[values.i].greatest_turn();
+        f.key_alike = key_alike_;
+        for (std::size_t l = 0; l < f.score.size(); ++l) f.greatest = l == 0 ? f.score[l] : std::max(f.greatest, f.score[l]);
+        prepare_query(values.i);
+        for (const std::size_t j : values.visible) {
+            f.sizes.push_back(size(values.i, j));
+            f.scaled.push_back(detail::unfused(raw(values.i, j) * signed_scale_));
+            if (how_.position == position_kind::alibi) {
+                const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(values.i) - shift_;
+                f.alibi.push_back(-detail::unfused(slope_ * static_cast<double>(ahead < 0 ? -ahead : ahead)));
+            }
+            if (bias_) f.mask.push_back((*bias_)(values.i, j));
+            if (how_.dropout_p) f.factor.push_back(kept_(values.i, j) ? keep_scale_ : 0.0);
+        }
+        f.sink = sink_;
+        if (sink_) f.sink_weight = attest::exp(*sink_ - values.lse);
+        return f;
+    }
+    /// Of raw of any key, after row(…) of the same query.
+    [[nodiscard]] score_size size(std::size_t i, std::size_t j) const {
+        if (bilinear_) return (*bilinear_)(*bilinear_query_, bilinear_keys_[j], in_16_bits_);
+        if (additive_) return (*additive_)(additive_query_, additive_keys_[j], in_16_bits_);
+        return size_of_dot(queries_[i], keys_[j], in_16_bits_);
+    }
+    /// raw, in double.
+    [[nodiscard]] double raw(std::size_t i, std::size_t j) const {
+        double sum = 0;
+        if (additive_) {
+            for (std::size_t a = 0; a < b_.size(); ++a) sum += detail::unfused(b_[a] * attest::tanh(additive_keys_[j].value[a] + additive_query_.value[a]));
+            return sum;
+        }
+        const std::vector<double>&q = bilinear_ ? bilinear_query_->through.x : queries_[i].x, &k = keys_[j].x;
+        for (std::size_t c = 0; c < k.size(); ++c) sum += detail::unfused(q[c] * k[c]);
+        return sum;
+    }
+    /// A query as the score sees it, for query_moves and gradients.
+    [[nodiscard]] const score_vector& query(std::size_t i) const { return bilinear_ ? bilinear_query_->through : queries_[i]; }
+    [[nodiscard]] const std::vector<double>& given_query(std::size_t i) const { return queries_[i].x; }
+    /// Additive: W1 k + W2 q of the prepared query.
+    [[nodiscard]] double hidden(std::size_t j, std::size_t a) const { return additive_keys_[j].value[a] + additive_query_.value[a]; }
+    [[nodiscard]] double key(std::size_t j, std::size_t c) const { return keys_[j].x[c]; }
+    /// RoPE: the greatest `turn` (limits_score.hpp) of a row's components, and the other component of a pair.
+    [[nodiscard]] double query_turn(std::size_t i) const { return queries_[i].greatest_turn(); }
+    [[nodiscard]] double key_turn(std::size_t j) const { return keys_[j].greatest_turn(); }
+    [[nodiscard]] std::optional<std::size_t> partner(std::size_t c) const {
+        const std::size_t r = !rule_.rotated ? 0 : rotation_.dimensions == 0 ? p_.d_k : rotation_.dimensions;
+        if (c >= r) return std::nullopt;
+        if (rotation_.half) return c < r / 2 ? c + r / 2 : c - r / 2;
+        return c % 2 == 0 ? c + 1 : c - 1;
+    }
+    [[nodiscard]] const std::vector<double>& keys() const { return values_of_keys_; }
+    [[nodiscard]] const matrix_view& values() const { return *v_; }
+    [[nodiscard]] const score_rule& rule() const { return rule_; }
+    [[nodiscard]] double scale() const { return signed_scale_; }
+    [[nodiscard]] bool in_16_bits() const { return in_16_bits_; }
+    /// Whether derivatives of raw are rows of keys and queries themselves (dot products, rotated or not).
+    [[nodiscard]] bool is_dot() const { return !bilinear_ && !additive_; }
+
+private:
+    void prepare_query(std::size_t i) {
+        if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i].x);
+        if (additive_) additive_query_ = additive_->of_query(queries_[i].x);
+    }
+
+    const conventions& how_;
+    const attention_problem& p_;
+    bool in_16_bits_;
+    score_rule rule_;
+    double signed_scale_ = 1, keep_scale_ = 1, slope_ = 0, key_alike_ = 1;
+    rotation_rule rotation_;
+    std::optional<bilinear_sizes> bilinear_;
+    std::optional<additive_sizes> additive_;
+    std::vector<double> b_;
+    std::size_t slice_ = 0;
+    std::ptrdiff_t shift_ = 0;
+    std::vector<score_vector> queries_, keys_;
+    std::vector<double> values_of_keys_;
+    std::vector<bilinear_sizes::key> bilinear_keys_;
+    std::vector<additive_sizes::projected> additive_keys_;
+    std::optional<bilinear_sizes::query> bilinear_query_;
+    additive_sizes::projected additive_query_;
+    std::optional<double> sink_;
+    std::function<bool(std::size_t, std::size_t)> kept_;
+    std::optional<matrix_view> v_, bias_;
+};
+
+} // namespace attest

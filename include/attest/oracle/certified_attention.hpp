@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// Attention's results up the ladder (oracle/ladder.hpp). Rows climb by themselves; dk, dv and dmask are sums over rows, and climb as a whole.
+#pragma once
+
+#include "attest/oracle/decided_attention.hpp"
+#include "attest/oracle/ladder.hpp"
+
+namespace attest {
+
+/// Attention's results, up the ladder. `Visitor` has
+///
+///     void begin_row(const row_values&)                          before the elements of a row, on every rung that evaluates it
+///     bool element(const certified_element<S>&)                  whether it is settled
+///     void begin_slice(const attention_engine<ball<S>>&, slice)  before the rows of a slice
+///     void begin_columns()                                       before the first slice, on a rung that gives the sums over rows
+///     void end_slice(const slice_gradient<ball<S>>&, slice)      after the rows of a slice, on such a rung: all of them
+///     void decided(output, position, in_row, exact_rational, slice, i)   what an exact argument gives; the row was begun before
+///
+/// Rows that are padding, and rows that see a NaN or an infinity (`finite_row`), are not visited.
+template <class Visitor> class certified_attention {
+public:
+    certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor)
+        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor} {
+        for (std::size_t o = 0; o < outputs_.size(); ++o) (outputs_[o].of_rows ? any_rows_ : any_columns_) = true;
+        if (const array_view* const dout = find(inputs, "dout")) dout_ = stack_of("dout", *dout, how.layout);
+    }
+
+    /// Asks for a row's elements.
+    void add_row(std::size_t slice, std::size_t i) { rows_.push_back({slice, i, {}, true, false}); }
+    /// Asks for one element of a row, by its position in the output, and for nothing else of this ladder. Its slice and row; nothing if there is no such element.
+    std::optional<std::pair<std::size_t, std::size_t>> add_element(std::size_t output, std::size_t position) {
+        const certified_output& of = outputs_[output];
+        const std::size_t length = of.name == "lse" ? 1 : of.name == "out" || of.name == "dq" ? of.at.length.back() : p_.n_k;
+        for (std::size_t slice = 0; slice < p_.slices(); ++slice)
+            for (std::size_t i = 0; i < p_.n_q; ++i)
+                for (std::size_t e = 0, first = first_element_of_row(p_, of, slice, i); e < length; ++e)
+                    if (first + e * of.at.stride.back() == position) {
+                        rows_.push_back({slice, i, {{output, e}}, false, false});
+                        return std::pair(slice, i);
+                    }
+        return std::nullopt;
+    }
+    /// Asks for an element of a sum over rows; `at`: its index in the output.
+    void add_column_element(std::size_t output, std::size_t position) { columns_.emplace_back(output, position); }
+
+    void run(rung first, const progress& tell) {
+        climb(first, how_.precision, [&]<class S>(rung from, bool last) { return attempt<S>(from, last, tell); });
+    }
+
+private:
+    // The elements that are open: pairs of output and element of the row.
+    struct open_row {
+        std::size_t slice, i;
+        std::vector<std::pair<std::size_t, std::size_t>> elements;
+        bool all, asked = false; // not yet visited; exact arguments have been asked
+    };
+    template <class S> bool attempt(rung from, bool last, const progress& tell) {
+        attention_engine<ball<S>> engine(how_, inputs_, p_);
+        // Before enclosures in many digits: what exact arguments say, once.
+        if constexpr (std::same_as<S, big_float>) {
+            decide(engine);
+            if (rows_.empty() && columns_.empty()) return false;
+        }
+        const bool columns = !columns_.empty();
+        gradient_sums<ball<S>> sum(p_, outputs_);
+        for (const auto& [output, position] : columns_) sum.want(output);
+        if (columns) visitor_.begin_columns();
+        bool all_clear = true;
+        std::vector<open_row> still_open;
+        std::size_t done = 0, next = 0;
+        for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
+            std::size_t end = next;
+            while (end < rows_.size() && rows_[end].slice == slice) ++end;
+            if (end == next && !columns) continue;
+            engine.enter(slice);
+            visitor_.begin_slice(engine, slice);
+            auto gradient = engine.no_gradient();
+            const std::size_t first = columns ? 0 : rows_[next].i, rows = engine.rules().queries(slice);
+            for (std::size_t i = first; i < rows && (columns || next < end); ++i) {
+                open_row* const open = next < end && rows_[next].i == i ? &rows_[next++] : nullptr;
+                if (open == nullptr && !columns) {
+                    i = rows_[next].i - 1;
+                    continue;
+                }
+                if (evaluate_row<S>(all_clear, engine, gradient, slice, i, open, columns, sum, from, last)) still_open.push_back(std::move(*open));
+                if (tell) tell(++done, std::max(rows_.size(), columns ? p_.slices() * p_.n_q : 0));
+            }
+            next = end;
+            if (!columns) continue;
+            sum.add(engine, gradient, slice);
+            visitor_.end_slice(gradient, slice);
+        }
+        if (columns && (all_clear || last)) {
+            std::vector<std::pair<std::size_t, std::size_t>> open;
+            for (const auto& [output, position] : columns_)
+                if (!visitor_.element(certified_element<S>{output, position, 0, sum.of(output)[position], from, last})) open.emplace_back(output, position);
+            columns_ = std::move(open);
+            columns_seen_ = true;
+        }
+        rows_ = std::move(still_open);
+        return !rows_.empty() || !columns_.empty();
+    }
+
+    // Takes from the open elements those that an exact argument gives.
+    void decide(attention_engine<ball<big_float>>& engine) {
+        decided_attention<ball<big_float>> exact(how_, inputs_, p_, engine, dout_);
+        std::size_t slice = static_cast<std::size_t>(-1);
+        for (open_row& open : rows_) {
+            if (open.all || open.asked) continue; // not even its weights are known to 2^−32 yet; or all is said
+            open.asked = true;
+            if (open.slice != slice) engine.enter(slice = open.slice);
+            const std::vector<std::size_t> visible = engine.visible_keys(open.i);
+            exact.enter(open.slice, open.i, visible);
+            std::erase_if(open.elements, [&](const auto& element) {
+                const auto [o, e] = element;
+                const exact_fact fact = exact.element(outputs_[o].name, e);
+                if (fact.has_value()) visitor_.decided(o, first_element_of_row(p_, outputs_[o], open.slice, open.i) + e * outputs_[o].at.stride.back(), e, fact.value, open.slice, open.i);
+                return fact.has_value();
+            });
+        }
+        std::erase_if(rows_, [](const open_row& open) { return !open.all && open.elements.empty(); });
+        if (!columns_decided_ && columns_seen_ && !columns_.empty()) decide_columns(engine, exact);
+    }
+    // dk and dv: exact sums of what all rows give. (Costs rows times elements.)
+    void decide_columns(attention_engine<ball<big_float>>& engine, decided_attention<ball<big_float>>& exact) {
+        columns_decided_ = true;
+        if (columns_.size() * p_.slices() * p_.n_q > greatest_exact_sums) return;
+        struct open_sum {
+            std::size_t slice_of_keys, key, component;
+            exact_sum sum;
+        };
+        std::vector<open_sum> sums(columns_.size());
+        for (std::size_t at = 0; at < columns_.size(); ++at) find_element(columns_[at], sums[at].slice_of_keys, sums[at].key, sums[at].component);
+        for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
+            engine.enter(slice);
+            for (std::size_t i = 0; i < engine.rules().queries(slice); ++i) {
+                const std::vector<std::size_t> visible = engine.visible_keys(i);
+                exact.enter(slice, i, visible);
+                for (std::size_t at = 0; at < columns_.size(); ++at) {
+                    const certified_output& output = outputs_[columns_[at].first];
+                    if (output.of == nullptr || output.name == "dq") {
+                        sums[at].sum.add(exact_fact::unknown());
+                        continue;
+                    }
+                    if (source_slice(p_.batch, output.of->batch, slice) != sums[at].slice_of_keys) continue;
+                    const auto key = std::lower_bound(visible.begin(), visible.end(), sums[at].key);
+                    if (key == visible.end() || *key != sums[at].key) continue;
+                    const auto j = static_cast<std::size_t>(key - visible.begin());
+                    sums[at].sum.add(output.name == "dv" ? exact.row().dv(j, sums[at].component) : exact.row().dk_before_scale(j, sums[at].component));
+                }
+            }
+        }
+        std::vector<std::pair<std::size_t, std::size_t>> left;
+        for (std::size_t at = 0; at < columns_.size(); ++at) {
+            const auto [o, position] = columns_[at];
+            const exact_fact fact = outputs_[o].name == "dk" ? times(sums[at].sum.result(), exact.scale()) : sums[at].sum.result();
+            if (fact.has_value()) visitor_.decided(o, position, 0, fact.value, 0, 0);
+            else left.push_back(columns_[at]);
+        }
+        columns_ = std::move(left);
+    }
+    // The slice, row and component of an element of dk or dv.
+    void find_element(const std::pair<std::size_t, std::size_t>& element, std::size_t& slice, std::size_t& row, std::size_t& component) const {
+        const certified_output& output = outputs_[element.first];
+        if (output.of == nullptr) return;
+        for (slice = 0; slice < element_count(output.of->batch); ++slice)
+            for (row = 0; row < output.of->rows; ++row) {
+                const std::size_t first = first_of_row(output.at, output.of->batch, slice, row);
+                for (component = 0; component < output.of->columns; ++component)
+                    if (first + component * output.at.stride.back() == element.second) return;
+            }
+    }
+
+    // Whether the row is still open.
+    template <class S, class Gradient>
+    bool evaluate_row(bool& all_clear, attention_engine<ball<S>>& engine, Gradient& gradient, std::size_t slice, std::size_t i, open_row* open, bool columns, gradient_sums<ball<S>>& sum, rung from, bool last) {
+        const evaluated_row<ball<S>> row = engine.row(i, wants("raw_scores"));
+        const bool clear = last || detail::is_near_enough(row);
+        all_clear = all_clear && clear;
+        row_values values = detail::values_of(row, slice, i);
+        if (dout_ && (columns || wants("dq"))) {
+            const vector_in<ball<S>> dz((*dout_)[slice][i]);
+            engine.add_gradient(gradient, i, dz, [&](std::size_t query, std::size_t key, const ball<S>& ds) { sum.add_to_mask(slice, query, key, ds); });
+        }
+        if (dout_)
+            for (std::size_t c = 0; c < gradient.dq.length(1); ++c) values.dq.push_back(gradient.dq(i, c).nearest_double());
+        if (clear) visitor_.begin_row(values);
+        if (open == nullptr) return false;
+        if (!clear) return true;
+        std::vector<std::pair<std::size_t, std::size_t>> left;
+        const auto visit = [&](std::size_t o, std::size_t e, const ball<S>& value) {
+            const std::size_t position = first_of(o, slice, i) + e * outputs_[o].at.stride.back();
+            if (!visitor_.element(certified_element<S>{o, position, e, value, from, last})) left.emplace_back(o, e);
+        };
+        const auto of = [&](std::size_t o, const auto& f) { detail::for_each_result(outputs_[o].name, row, engine, gradient, slice, i, f); };
+        if (open->all) {
+            for (std::size_t o = 0; o < outputs_.size(); ++o)
+                if (outputs_[o].of_rows) of(o, [&](std::size_t e, const ball<S>& value) { visit(o, e, value); });
+        } else {
+            std::size_t at = 0;
+            for (std::size_t o = 0; o < outputs_.size(); ++o) {
+                if (at == open->elements.size() || open->elements[at].first != o) continue;
+                of(o, [&](std::size_t e, const ball<S>& value) {
+                    if (at == open->elements.size() || open->elements[at] != std::pair(o, e)) return;
+                    ++at;
+                    visit(o, e, value);
+                });
+            }
+        }
+        open->elements = std::move(left);
+        open->all = false;
+        return !open->elements.empty();
+    }
+
+    [[nodiscard]] bool wants(std::string_view name) const {
+        return std::any_of(outputs_.begin(), outputs_.end(), [&](const certified_output& o) { return o.name == name; });
+    }
+    [[nodiscard]] std::size_t first_of(std::size_t o, std::size_t slice, std::size_t i) const { return first_element_of_row(p_, outputs_[o], slice, i); }
+    const conventions& how_;
+    const std::vector<named_view>& inputs_;
+    const attention_problem& p_;
+    std::vector<certified_output> outputs_;
+    Visitor& visitor_;
+    bool any_rows_ = false, any_columns_ = false;
+    std::optional<matrix_stack> dout_;
+    std::vector<open_row> rows_; // by slice, then row
+    std::vector<std::pair<std::size_t, std::size_t>> columns_;
+    bool columns_seen_ = false, columns_decided_ = false;
+    static constexpr std::size_t greatest_exact_sums = 10'000'000;
+};
+
+} // namespace attest

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The expected limit of the output: beyond it, a right kernel whose rounding errors are unbiased and independent comes with a probability below the
+/// false alarm's.
+///
+/// It is a model, not a proof. What it assumes: errors of storing in 16 bits lie within half a ULP (for weights, whose binade depends on the kernel's
+/// shift, within a unit of the value), have mean zero, and are independent, but for values that round alike (limits_alike.hpp) and for sources that
+/// several keys share; the order of sums was fixed before the values were known. What it does not assume: anything about the errors of f32 (or f64)
+/// itself. Those are added up linearly as in the certain limit, since sums of equal numbers, and the bias of an exp, are not independent; but for
+///
+/// - rescalings, of which there are not n but as many as new maxima (limits_order.hpp);
+/// - additions, each off by a unit of a partial sum, and not of Σ|terms| (ibid.).
+///
+/// Derivation, in the notation of limits_row.hpp, with v_j for f_j v_j. A weight's ε_j = e_j + η_j, e_j what 16 bits do to the score, |e_j| <= E_j,
+/// and |η_j| <= L_j the rest. Exactly,
+///
+///     o' − o = Σ α_j (e^{ε_j} − 1)(v_j − o) / Σ α_l e^{ε_l},      e^{ε} − 1 = e + (e^e − 1 − e) + e^e (e^η − 1).
+///
+/// 1. Σ α_j e_j (v_j − o) is linear in independent sources, each within ±b and with the derivative d: by Hoeffding it is beyond λ √Σ(b d)² with
+///    probability 2 e^{−λ²/2} at most. The sources: each score's stores (raw, scaled, capped, added to), and the key's as scaled, once for the key: b
+///    in limits_score.hpp; what is stored of the query, once for the row (limits_query.hpp); the rounding that all keys have in common by the
+///    fractions of their elements (share_of_fractions), as a relative error of the scale; the slope of ALiBi. Derivatives of the key's own sources
+///    are taken where they are greatest over the errors of the others, e^{E_j} α_j |v_j − o|.
+/// 2. e^e − 1 − e is never negative. For a key's own sources its mean is below e^{V/2} − 1, V = Σ b² (Hoeffding's lemma); what the query adds is
+///    below e^E B²/2, with B the lesser of its certain bound and λ times the root of its squares. Signs of v_j − o are kept: the greater of the
+///    positive and of the negative part counts. (The rest, of second order and zero mean, is left out.)
+/// 3. The η add Σ α_j e^{E_j} (e^{L_j} − 1)|v_j − o|. A key with E_j > 1 is added here whole, with the certain α_j (e^{E_j + L_j} − 1).
+/// 4. The denominator is not below 1 − λ √(…) − …, the same sums with 1 for v_j − o, nor below Σ α e^{−E − L}.
+/// 5. A weight's store σ_j acts through α'_j v_j, or through α'_j (v_j − o) where the denominator sums stored weights; the greater of the two sums of
+///    squares counts. Weights of the last subnormals are not unbiased: those of at most 4 times half the smallest are added linearly.
+///
+/// 1 and 5 are one sum of squares. It is an expected limit only where it is below the certain one, which it never exceeds. Scores, weights and lse
+/// have one source that dominates: for them the two are the same.
+#pragma once
+
+#include "attest/oracle/limits_alike.hpp"
+#include "attest/oracle/limits_order.hpp"
+#include "attest/oracle/limits_query.hpp"
+
+namespace attest {
+
+/// See the head of this file. Arithmetic, facts and certain limits are the caller's, and must stay.
+class expected_output {
+public:
+    expected_output(const arithmetic& a, const row_facts& f, const row_limits& certain, double lambda)
+        : a_{a}, f_{f}, certain_{certain}, lambda_{lambda}, core_arithmetic_{detail::without_stores(a)},
+          core_(core_arithmetic_, f, detail::expected_rescalings(certain.scores(), lambda), a.query_key > 0 ? a.weight_tiny : 0) {
+        const std::size_t n = certain.entries();
+        stores_scores_ = a.score > 0 && !f.scores_are_inputs;
+        stores_weights_ = a.weight > 0;
+        for (std::size_t j = 0; j < n; ++j) add_entry(j);
+        if (stores_scores_) {
+            const format& stored = a.output;
+            const auto half_ulp = [&](double value) { return ulp(stored, value) / 2; };
+            alike_scaled_ = alike_runs(f.scaled, half_ulp);
+            if (has_added_) alike_added_ = alike_runs(std::span(certain.scores()).first(f.weight.size()), half_ulp);
+        }
+        if (stores_weights_) {
+            // Relative widths are those of the score. A weight far below 1 may be subnormal in its format, normalised as it may be.
+            double greatest = -detail::infinity_of_double;
+            for (const double s : certain.scores()) greatest = std::max(greatest, s);
+            alike_weights_ = alike_runs(certain.scores(), [&](double s) {
+                return std::max(a.weight, std::min(1.0, a.weight_tiny / attest::exp(std::max(s - greatest, -600.0))));
+            });
+        }
+    }
+    expected_output(const expected_output&) = delete;
+    expected_output& operator=(const expected_output&) = delete;
+
+    /// For component e of the output, `value(j)` being v_je; without `moves` what is stored of the query is taken the cheap way.
+    template <class Value> [[nodiscard]] double operator()(double exact, const Value& value, const query_moves* moves, std::size_t e) const {
+        const std::size_t n = certain_.entries(), keys = f_.weight.size();
+        const std::vector<double>& w = core_.weights();
+        const double o = detail::size_of(exact);
+        x_.resize(n);
+        v_.resize(n);
+        sums s;
+        for (std::size_t j = 0; j < n; ++j) {
+            const double v = j < keys ? detail::unfused(f_.factor_of(j) * value(j)) : 0, size = detail::size_of(v), x = v - exact;
+            v_[j] = v;
+            x_[j] = x;
+            const double from_mean = x == 0 ? 0 : detail::size_of(x) + detail::unfused(0x1p-51 * (size + o));
+            s.moved += detail::unfused((raised_[j] + a_.exp_flush) * from_mean);
+            (x > 0 ? s.above : s.below) += detail::unfused(bent_[j] * from_mean);
+            s.all += detail::unfused(most_[j] * size);
+            s.operands += detail::unfused(detail::unfused(most_[j] * core_.stored()[j]) * size);
+            s.operands_apart += detail::unfused(detail::unfused(most_[j] * core_.stored()[j]) * from_mean);
+            s.cheap += detail::unfused(query_[j] * from_mean);
+            s.rounded += detail::unfused(query_[j] * (size + o));
+            s.of_slope += detail::unfused(alibi_[j] * x);
+            s.of_scale += detail::unfused(scaled_[j] * x);
+            s.tiny += detail::unfused(tiny_[j] * size);
+            s.tiny_apart += detail::unfused(tiny_[j] * from_mean);
+            s.absolute += detail::unfused((a_.operand_tiny + a_.exp_flush) * size) +
+                          detail::unfused(w[j] * (a_.operand_tiny + detail::input_tiny(a_, f_.precision_of_values())));
+            s.low = std::min(s.low, v);
+            s.high = std::max(s.high, v);
+            s.partial.add(detail::unfused(w[j] * v));
+        }
+        return total(s, o, exact, moves, e);
+    }
+
+private:
+    struct sums {
+        double moved = 0, above = 0, below = 0, all = 0, operands = 0, operands_apart = 0, cheap = 0, rounded = 0, of_slope = 0, of_scale = 0,
+               tiny = 0, tiny_apart = 0, absolute = 0;
+        double low = detail::infinity_of_double, high = -detail::infinity_of_double;
+        detail::partial_sums partial;
+    };
+
+    void add_entry(std::size_t j) {
+        const bool is_key = j < f_.weight.size();
+        const double w = core_.weights()[j], rest = core_.log_weights()[j], all = certain_.log_weights()[j];
+        // What is stored makes the difference of the two.
+        const double bound = stores_scores_ ? std::max(certain_.errors()[j] - core_.errors()[j], 0.0) : 0;
+        score_sources parts;
+        double added = 0;
+        if (stores_scores_ && is_key) {
+            const score_errors& of = certain_.of_scores();
+            parts = of.sources(f_.sizes[j], f_.scaled_size(j), certain_.errors_before_added()[j]);
+            added = of.added_source(detail::size_of(f_.score[j]), f_.alibi_size(j), f_.mask_size(j), certain_.errors()[j]);
+            has_added_ = has_added_ || added > 0;
+        }
+        const bool small = bound <= 1 && rest <= 1;
+        const double grown = small ? attest::exp(bound) : 1,
+                     up = small ? detail::unfused(w * grown * attest::exp(rest)) : w + certain_.raised_by(j, all);
+        most_.push_back(up);
+        raised_.push_back(small ? detail::unfused(w * grown * detail::expm1_above(rest)) : up - w);
+        low_sum_ += detail::unfused(w * attest::exp(-(bound + rest)));
+        const double by_query = std::min(parts.query_bound, lambda_ * parts.query),
+                     variance = detail::unfused(parts.own * parts.own) + detail::unfused(added * added);
+        bent_.push_back(small ? detail::unfused(w * grown * (detail::unfused(by_query * by_query) / 2 + detail::expm1_above(variance / 2))) : 0);
+        own_.push_back(small ? detail::unfused(w * grown * parts.own) : 0);
+        added_.push_back(small ? detail::unfused(w * grown * added) : 0);
+        query_.push_back(small ? detail::unfused(w * parts.query) : 0);
+        // Sources that all keys have in common, relative to the scale and to ALiBi's slope.
+        scaled_.push_back(small && stores_scores_ && is_key ? detail::unfused(a_.query_key * f_.key_alike * w * parts.slope * f_.scaled[j]) : 0);
+        alibi_.push_back(small && stores_scores_ && is_key ? detail::unfused(a_.score * w * f_.alibi_size(j)) : 0);
+        // The stored weight.
+        const double store = f_.factor.empty() ? certain_.stored()[j] : a_.weight;
+        const bool last_subnormals = stores_weights_ && w <= 4 * a_.weight_tiny;
+        stored_.push_back(stores_weights_ && !last_subnormals ? std::max(detail::unfused(store * up), a_.weight_tiny) : 0);
+        tiny_.push_back(last_subnormals ? std::min(up, a_.weight_tiny) : 0);
+        raised_sum_ += raised_.back();
+        bent_sum_ += bent_.back();
+        greatest_store_ = stores_weights_ ? std::max(greatest_store_, store) : 0;
+    }
+
+    // The least denominator.
+    [[nodiscard]] double least_sum(const query_moves* moves) const {
+        if (!stores_scores_) return low_sum_;
+        if (squares_of_sum_ < 0)
+            squares_of_sum_ = alike_scaled_.square([&](std::size_t j) { return own_[j]; }) +
+                              (has_added_ ? alike_added_.square([&](std::size_t j) { return added_[j]; }) : 0);
+        if (moves == nullptr) return low_sum_;
+        const double by_query = detail::unfused(detail::unfused(a_.query_key * a_.query_key) * moves->square_of_sum());
+        return std::max(low_sum_, 1 - detail::unfused(lambda_ * attest::sqrt(squares_of_sum_ + by_query)) - raised_sum_ - bent_sum_ - 0x1p-30);
+    }
+
+    [[nodiscard]] double total(const sums& s, double o, double exact, const query_moves* moves, std::size_t e) const {
+        const double least = least_sum(moves);
+        if (!(least > 0)) return detail::infinity_of_double;
+        const auto square = [](double x) { return detail::unfused(x * x); };
+        // Of the scores, through v − o.
+        double of_scores = 0, more = 0;
+        if (stores_scores_) {
+            of_scores =
+                alike_scaled_.square([&](std::size_t j) { return detail::unfused(own_[j] * x_[j]); }) + square(s.of_scale) + square(s.of_slope);
+            if (has_added_) of_scores += alike_added_.square([&](std::size_t j) { return detail::unfused(added_[j] * x_[j]); });
+            if (moves == nullptr) of_scores += square(s.cheap);
+            else {
+                of_scores += detail::unfused(square(a_.query_key) * moves->square(e, exact));
+                more = detail::unfused(lambda_ * query_moves::rounded * s.rounded);
+            }
+        }
+        const double off = 0x1p-31 * s.partial.sizes(); // o is only as good as the weights
+        const double linear = (s.moved + detail::unfused(off * raised_sum_) + std::max(s.above, s.below) + more) / least;
+        const double hull = s.low == s.high ? 0.0 : std::max(std::max(s.high - exact, exact - s.low), 0.0) + detail::unfused(0x1p-52 * o) + off;
+        const double by_scores = of_scores / square(least);
+        const bool is_cut = !(detail::unfused(lambda_ * attest::sqrt(by_scores)) + linear < hull);
+        const double e1 = is_cut ? hull : detail::unfused(lambda_ * attest::sqrt(by_scores)) + linear;
+        // Of the weights' stores, through v or through v − o.
+        double through_v = 0, through_x = 0;
+        if (stores_weights_) {
+            const double over = square(least);
+            through_v = alike_weights_.square([&](std::size_t j) { return detail::unfused(stored_[j] * v_[j]); }) / over;
+            through_x = alike_weights_.square([&](std::size_t j) { return detail::unfused(stored_[j] * x_[j]); }) / over;
+            if (!f_.factor.empty()) { // stored before the factor, and after it
+                through_x += through_v;
+                through_v *= 2;
+            }
+        }
+        const double sum = core_.sum_error(), all = s.all / least, roundings = static_cast<double>(certain_.entries()) + core_.rescalings() + 4;
+        // Sums in 16 bits' company are off from those of the exact weights.
+        const double partial = std::min(all, s.partial.greatest(lambda_) + (all - s.partial.sizes()) + detail::unfused(2 * greatest_store_ * all));
+        const double of_values =
+            detail::together(core_.factor_error(), detail::together(a_.operand, detail::input_unit(a_, f_.precision_of_values())));
+        const double product =
+            detail::unfused(a_.unit * (detail::unfused(roundings * partial) + 4 * all)) / (1 - sum) + detail::unfused(of_values * all);
+        const auto added_up = [&](double squares, double linear_part) {
+            const double likely = is_cut ? hull + detail::unfused(lambda_ * attest::sqrt(squares))
+                                         : linear + detail::unfused(lambda_ * attest::sqrt(by_scores + squares));
+            return detail::unfused(likely * (1 + 2 * sum)) + linear_part + detail::unfused(product * (1 + greatest_store_)) +
+                   detail::unfused(sum * (o + e1));
+        };
+        const double alone = added_up(through_v, detail::unfused((1 + of_values) * s.operands / least) + s.tiny / least);
+        const double both = added_up(through_x / square(1 - greatest_store_),
+                                     (s.operands_apart + s.tiny_apart) / least + detail::unfused(2 * (greatest_store_ + core_greatest_store()) * e1));
+        const double absolute = 4 * static_cast<double>(certain_.entries()) * a_.tiny + s.absolute;
+        return detail::unfused((std::max(alone, both) + detail::unfused(absolute * (1 + 2 * a_.exp_relative))) / (1 - sum) * slack);
+    }
+    [[nodiscard]] double core_greatest_store() const { return a_.operand; }
+
+    // The signed sums here lose more of what they add up than positive ones: up to √n units of 2^−53 · n.
+    static constexpr double slack = 1 + 0x1p-20;
+
+    const arithmetic& a_;
+    const row_facts& f_;
+    const row_limits& certain_;
+    double lambda_;
+    arithmetic core_arithmetic_;
+    row_limits core_; // without stores in 16 bits, and with the expected number of rescalings
+    bool stores_scores_ = false, stores_weights_ = false, has_added_ = false;
+    std::vector<double> most_, raised_, bent_, own_, added_, query_, scaled_, alibi_, stored_, tiny_;
+    double low_sum_ = 0, raised_sum_ = 0, bent_sum_ = 0, greatest_store_ = 0;
+    alike_runs alike_scaled_, alike_added_, alike_weights_;
+    mutable double squares_of_sum_ = -1;
+    mutable std::vector<double> x_, v_;
+};
+
+} // namespace attest

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// What the limits need of one row, and what they say of one element.
+#pragma once
+
+#include "attest/elementary/exp.hpp"
+#include "attest/oracle/limits_score.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace attest {
+
+/// What the limits need of one row, in double, near the exact values (weights within 2^−32 of themselves); vectors are over the visible keys, in
+/// order.
+struct row_facts {
+    std::vector<double> score;     ///< what enters softmax
+    std::vector<double> weight;    ///< before dropout
+    double greatest = 0;           ///< greatest score
+    double lse = 0;                ///< sink included
+
+    score_rule rule;               ///< what the scores have in common
+    std::vector<score_size> sizes; ///< what each score is made of
+    std::vector<double> scaled;    ///< raw · scale with its sign, before the cap and before anything is added
+    std::vector<double> alibi;     ///< slope · distance that is added; empty: none
+    std::vector<double> mask;      ///< what a float mask adds; empty: none
+    std::vector<double> factor;    ///< dropout: 0 or 1/(1 − p); empty: none
+    std::optional<double> sink;    ///< its logit
+    double sink_weight = 0;
+    int value_precision = -1;      ///< significant bits of v, as in rule.input_precision; −1: as there
+    double key_alike = 1;          ///< how far all stored keys round alike: share_of_fractions (limits_alike.hpp); 1: nothing is known
+
+    bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift
+    bool inputs_in_f64 = false;     ///< of softmax alone
+
+    [[nodiscard]] double scaled_size(std::size_t j) const { return scaled[j] < 0 ? -scaled[j] : scaled[j]; }
+    [[nodiscard]] double alibi_size(std::size_t j) const { return alibi.empty() ? 0 : alibi[j] < 0 ? -alibi[j] : alibi[j]; }
+    [[nodiscard]] double mask_size(std::size_t j) const { return mask.empty() ? 0 : mask[j] < 0 ? -mask[j] : mask[j]; }
+    [[nodiscard]] int precision_of_values() const { return value_precision < 0 ? rule.input_precision : value_precision; }
+    [[nodiscard]] double factor_of(std::size_t j) const { return factor.empty() ? 1 : factor[j]; }
+};
+
+/// How far an element may be from the exact value, and how far from the range of all that the row's values can give.
+struct bound {
+    double limit = detail::infinity_of_double;
+    double beyond = detail::infinity_of_double;
+};
+
+/// Half a ULP of the format at the greatest magnitude that a value can have before its store; infinity where that may overflow.
+[[nodiscard]] inline double half_ulp_of_store(const format& f, double magnitude) {
+    if (!(magnitude < f.greatest())) return detail::infinity_of_double;
+    return ulp(f, magnitude) / 2;
+}
+
+} // namespace attest

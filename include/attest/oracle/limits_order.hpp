@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// What orders of summation can do that were fixed before the values were known: how many new maxima a blockwise kernel meets, and how large its
+/// partial sums are.
+///
+/// λ is that of the expected limit: λ²/2 is the logarithm of 2 over the probability that is left to one element.
+#pragma once
+
+#include "attest/elementary/log.hpp"
+#include "attest/elementary/sqrt.hpp"
+#include "attest/oracle/limits_score.hpp"
+
+#include <span>
+#include <vector>
+
+namespace attest::detail {
+
+// The most new maxima, after the first score, on a way over neighbouring scores in order, from anywhere: the longest chain of "the next that is
+// greater".
+template <class Score> [[nodiscard]] std::size_t longest_climb(std::size_t n, const Score& score) {
+    struct step {
+        double score;
+        std::size_t climb;
+    };
+    std::vector<step> ahead; // candidates for the next greater one, greatest first
+    std::size_t longest = 0;
+    for (std::size_t k = n; k-- > 0;) {
+        const double s = score(k);
+        while (!ahead.empty() && !(ahead.back().score > s)) ahead.pop_back();
+        const std::size_t climb = ahead.empty() ? 0 : ahead.back().climb + 1;
+        ahead.push_back({s, climb});
+        longest = std::max(longest, climb);
+    }
+    return longest;
+}
+
+/// Rescalings of a kernel that goes over the keys, or over any stretch of them, in order or in reverse, by blocks of any size (a block's maximum is
+/// new only if its element is); or in an order that has nothing to do with the scores: then the k-th score is a new maximum with probability 1/k,
+/// independently, so that Bernstein's inequality bounds their number. Never more than n.
+[[nodiscard]] inline double expected_rescalings(std::span<const double> score, double lambda) {
+    const std::size_t n = score.size();
+    if (n == 0) return 0;
+    const std::size_t forwards = longest_climb(n, [&](std::size_t k) { return score[k]; }),
+                      backwards = longest_climb(n, [&](std::size_t k) { return score[n - 1 - k]; });
+    const auto count = static_cast<double>(n);
+    const double exponent = unfused(lambda * lambda) / 2, mean = attest::log(count) + 1;
+    const double random = mean + exponent / 3 + attest::sqrt(unfused(exponent * exponent) / 9 + unfused(2 * exponent * mean));
+    return std::min(count, std::max(static_cast<double>(std::max(forwards, backwards)), random));
+}
+
+/// The greatest partial sum of terms t_j with sum o: of a stretch of neighbours (in order, in reverse, pairwise, blocked, split), the range of the
+/// prefix sums; of k terms that were chosen independently of their values, by Bernstein's inequality (sampling without replacement: variance Σt²/4 at
+/// most), |o| + λ/2 · √Σt² + λ²/6 · max|t|. Never more than Σ|t|.
+class partial_sums {
+public:
+    void add(double term) {
+        const double s = term < 0 ? -term : term;
+        prefix_ += term;
+        low_ = std::min(low_, prefix_);
+        high_ = std::max(high_, prefix_);
+        squares_ += unfused(term * term);
+        greatest_ = std::max(greatest_, s);
+        sizes_ += s;
+    }
+    [[nodiscard]] double greatest(double lambda) const {
+        const double sum = prefix_ < 0 ? -prefix_ : prefix_;
+        const double random = sum + unfused(lambda / 2 * attest::sqrt(squares_)) + unfused(unfused(lambda * lambda) / 6 * greatest_);
+        return std::min(sizes_, std::max(high_ - low_, random));
+    }
+    [[nodiscard]] double sizes() const { return sizes_; }
+
+private:
+    double prefix_ = 0, low_ = 0, high_ = 0, squares_ = 0, greatest_ = 0, sizes_ = 0;
+};
+
+} // namespace attest::detail

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The certain limit: how far a right computation in the declared arithmetic can be from the exact value, whatever its order of summation.
+///
+/// Derivation, for one query. Write α_j for the exact weights and o = Σ α_j f_j v_j; f_j is 1, or dropout's factor. A sink is one more key, with v =
+/// 0. A right kernel, plain, blockwise or split, computes
+///
+///     out = Σ_j p_j (1 + σ_j)(1 + ρ_j) f_j v_j / Σ_j p_j (1 + σ'_j)(1 + τ_j),      p_j = α_j e^{ε_j} · (a factor common to the row),
+///
+/// where |ε_j| <= L_j gathers what happens to a weight before numerator and denominator part (errors of the score, limits_score.hpp; of the shift, of
+/// exp, of up to n rescalings: e^0 is 1, so only a new maximum makes one), |σ_j| <= S_j its storing before the product with v, |ρ_j| <= R what
+/// happens in the numerator alone (product, sum, rescaling, final quotient, dropout's factor), |τ_j| <= T in the denominator. The denominator sums
+/// the weights as they were (σ' = 0) or as they are stored (σ' = σ). The shift is the greatest score seen, or up to 8 bits below it, so that some p
+/// is at least 1 and the denominator too. A split kernel gives each part's output the weight e^(lse of the part − greatest lse), each lse rounded:
+/// |lse| <= max(|s_j|, |m|) + log n for a part with key j in it, so that is 2u(max(|s_j|, |m|) + log n), and the logarithm's error, in L_j. Let v_j
+/// stand for f_j v_j, α'_j = α_j e^{ε_j} / Σ α_l e^{ε_l} and o' = Σ α'_j v_j. Since Σ α_j (v_j − o) = 0,
+///
+///     |o' − o|  =  |Σ α_j (e^{ε_j} − 1)(v_j − o)| / Σ α_l e^{ε_l}  <=  Σ α_j (e^{L_j} − 1) |v_j − o| / Σ α_l e^{−L_l}  =: E1,
+///
+/// and o' lies in the convex hull of the visible v, so E1 is cut there. With W := Σ α'_j |v_j| <= min(max |v_j|, Σ α_j e^{L_j} |v_j| / Σ α_l
+/// e^{−L_l}) and W_S := Σ α'_j S_j |v_j|, bounded in the same way,
+///
+///     σ' = 0:   |out − o'| <= (R W + (1 + R) W_S + T |o'|) / (1 − T);
+///     σ' = σ:   o'' = Σ α'_j (1 + σ_j) v_j / Σ α'_l (1 + σ_l) is off by A_S/(1 − S) with A_S := Σ α'_j S_j |v_j − o'| (as in E1), which can
+///               exceed W_S (many keys with v = 0, and one with another v); then |out − o''| <= (R W (1 + S)/(1 − S) + T |o''|) / (1 − T).
+///
+/// E2 is the greater of the two. A_S <= min(Σ α_j e^{L_j} S_j |v_j − o| / Σ α_l e^{−L_l} + S E1, S · the width of the hull).
+///
+/// S_j is S but for the key of the greatest score, whose weight is near 1 where it outweighs the others: relative to the shift it is e^0 = 1, or, by
+/// fma with a rounded shift, e^(u|s|) as exp gives it; normalised, it is at least 1 − (its greatest loss). 1 can be stored, so the rounding is no
+/// greater than the distance from 1. (A shift that lags by up to 8 bits is that of another key with at least 2^−8 of its weight: then the distance of
+/// the normalised weight from 1 is more than a unit of 16 bits.) With dropout the factor is stored too: then S is that of two stores, for all keys.
+///
+/// Below the normal range an error is absolute: that of a weight, a product, a sum or a rescaling acts through v over a denominator of at least 1 −
+/// T, that of q times the scale through k. A sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and Σ
+/// |v_j| for weights relative to the greatest. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit.
+/// Everything is evaluated in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never
+/// formed where its distance from 1 is meant. Weights are divided by their sum first, so that it does not matter if they are all off by one factor.
+///
+/// The weights as an output may also be e^{s − lse} of a rounded lse: |lse| times a few units, the same in the whole row. Kernels that go backwards
+/// make them so. That is granted to `weights` of attention, not to `out`, and not to softmax alone.
+///
+/// Not covered, so such kernels may fail where |lse| or |x| is many times n: a shift that is farther from the greatest visible score; softmax alone
+/// by exp2(x log2 e − m log2 e) without fma, or by e^{x − lse} (errors of |x|, not of |x − m|). Nor is lse of weights as they are stored in 16 bits:
+/// lse is kept in f32. Nor an exp that is good to 2^−13 only.
+#pragma once
+
+#include "attest/elementary/log.hpp"
+#include "attest/oracle/limits_facts.hpp"
+
+namespace attest {
+
+namespace detail {
+
+// An upper bound of e^x − 1 for x >= 0 that is near x for small x: the mean value theorem.
+constexpr double expm1_above(double x) noexcept { return x > 700 ? infinity_of_double : unfused(x * attest::exp(x) * slack); }
+
+} // namespace detail
+
+/// The bounds of a row that do not depend on the output component. The arithmetic and the facts are the caller's, and must stay.
+class row_limits {
+public:
+    /// A shift may stay behind the greatest score by 8 bits (kernels that rescale only where it pays).
+    static constexpr double lazy_shift = 5.6;
+
+    row_limits(const arithmetic& a, const row_facts& f)
+        : row_limits(a, f, static_cast<double>(f.weight.size()), a.query_key > 0 ? a.weight_tiny : 0) {}
+    /// With at most so many rescalings; `stored_tiny`: see score_errors.
+    row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny)
+        : a_{a}, f_{f}, rescalings_{rescalings}, errors_(a, f.rule, stored_tiny) {
+        keys_ = f.weight.size();
+        weight_ = f.weight;
+        score_ = f.score;
+        if (f.sink) {
+            weight_.push_back(f.sink_weight);
+            score_.push_back(*f.sink);
+        }
+        const std::size_t n = weight_.size();
+        double total = 0;
+        for (const double w : weight_) total += w;
+        for (double& w : weight_) w /= total;
+        double top = -detail::infinity_of_double, top_of_keys = top; // no computed score, and so no shift, is greater
+        for (std::size_t j = 0; j < n; ++j) {
+            before_.push_back(j < keys_ && !f.scores_are_inputs ? before_added(j) : 0);
+            error_.push_back(score_error(j));
+            top = std::max(top, score_[j] + error_[j]);
+            if (j < keys_) top_of_keys = top;
+        }
+        const auto count = static_cast<double>(n);
+        const double per_exp = 1.01 * (1 + rescalings) * a.exp_relative, log_n = attest::log(count) + 1;
+        plain_.reserve(n);
+        merged_.reserve(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            double distance = top - score_[j] + error_[j];
+            if (j == keys_ && keys_ > 0) distance = std::max(distance, size(score_[j] - top_of_keys) + error_[j]); // the shift may leave the sink out
+            distance = std::min(distance, formats::f64.greatest());
+            const double slope = a.exp_slope + 2 * a.unit, bound = error_[j] + per_exp + detail::unfused(slope * distance);
+            plain_.add(*this, j, bound);
+            const double of_lse = std::min(std::max(size(score_[j]), size(top)), formats::f64.greatest()) + log_n;
+            merged_.add(*this, j,
+                        bound + detail::unfused(slope * lazy_shift) + detail::unfused(2 * a.unit * of_lse) +
+                            detail::unfused((a.function + a.unit) * log_n));
+        }
+        plain_.finish();
+        merged_.finish();
+        // n products, n sums, the rescalings; a quotient in two steps, and again where parts are merged.
+        sum_ = detail::roundings(count + rescalings + 8, a.unit);
+        store_ = detail::together(a.weight, a.operand);                             // the weight as stored, or as an operand
+        factor_error_ = f.factor.empty() ? 0 : detail::roundings(greatest_factor() + 4, a.unit); // 1/(1 − p): that of p acts by p/(1 − p)
+        if (!f.factor.empty()) store_ = detail::together(store_, a.weight);
+        product_ = detail::together(detail::together(sum_, factor_error_),
+                                    detail::together(a.operand, detail::input_unit(a, f.precision_of_values()))); // and v as an operand
+        stored_.assign(n, store_);
+        if (n > 0 && f.factor.empty()) limit_store_of_greatest();
+    }
+    row_limits(const row_limits&) = delete;
+    row_limits& operator=(const row_limits&) = delete;
+
+    /// True if nothing can be said: a score may overflow, or the sums are too long for the arithmetic.
+    [[nodiscard]] bool unbounded() const { return overflow_ || !(sum_ < 0.5); }
+
+    /// Bound of |computed − exact| for the score of visible key j, before its final store.
+    [[nodiscard]] double score(std::size_t j) const { return error_[j] * detail::slack; }
+
+    /// For raw, of any key, before its final store.
+    [[nodiscard]] double raw_score(const score_size& s) const { return errors_.raw(s) * detail::slack; }
+
+    /// For the weight of visible key j.
+    [[nodiscard]] bound weight(std::size_t j) const {
+        if (unbounded()) return {};
+        const double w = weight_[j];
+        const auto [lowest, highest] = range_of_weight(plain_, j);
+        const double before = std::max(highest - w, w - lowest) + detail::unfused(0x1p-50 * w);
+        // Stored, and divided by a sum of stored weights; or from a rounded lse, and stored.
+        const double divided = (2 * store_ + detail::unfused((product_ + sum_) * (1 + store_))) / ((1 - store_) * (1 - sum_));
+        const double from_lse =
+            f_.scores_are_inputs
+                ? 0
+                : detail::together(
+                      detail::expm1_above(error_of_lse() + detail::unfused(a_.exp_slope * (attest::log(static_cast<double>(keys_)) + 1))), store_);
+        const double beyond = detail::unfused(
+            (detail::unfused((w + before) * std::max(divided, from_lse)) + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack);
+        return {detail::unfused(std::max(before, 0.0) * detail::slack) + beyond, beyond};
+    }
+
+    /// For lse = m + log Σ e^{s − m}.
+    [[nodiscard]] double lse() const {
+        if (weight_.empty()) return 0; // no key is visible: −∞, exactly
+        if (unbounded()) return detail::infinity_of_double;
+        const double above = attest::log(plain_.high), below = -attest::log(plain_.low);
+        const double moved = std::min(std::max(above, below) + 0x1p-52, plain_.greatest);
+        return (moved + 2 * static_cast<double>(weight_.size()) * a_.exp_flush + error_of_lse()) * detail::slack;
+    }
+
+    /// For output component c = Σ α_j f_j v_jc: `value(j)` is v_jc of visible key j, `exact` is o.
+    template <class Value> [[nodiscard]] bound output(double exact, const Value& value) const {
+        if (keys_ == 0) return {0, 0}; // no key is visible: zero or NaN, exactly
+        if (unbounded()) return {};
+        const std::size_t n = weight_.size();
+        double moved = 0, all = 0, apart = 0, stored_all = 0, stored_apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
+        const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.precision_of_values());
+        double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
+        for (std::size_t j = 0; j < n; ++j) {
+            const double v = j < keys_ ? detail::unfused(f_.factor_of(j) * value(j)) : 0, v_size = size(v);
+            // v − o in double is off by the rounding of o as well.
+            const double from_mean = v == exact ? 0.0 : size(v - exact) + detail::unfused(0x1p-51 * (v_size + o));
+            const double more = merged_.raised[j], most = weight_[j] + more;
+            raised_sum += more;
+            mean_size += detail::unfused(weight_[j] * v_size);
+            if (from_mean > 0 && more > 0) moved += detail::unfused(more * from_mean);
+            if (from_mean > 0) {
+                apart += detail::unfused(most * from_mean);
+                stored_apart += detail::unfused(detail::unfused(most * stored_[j]) * from_mean);
+            }
+            if (v_size > 0) {
+                all += detail::unfused(most * v_size);
+                stored_all += detail::unfused(detail::unfused(most * stored_[j]) * v_size);
+            }
+            flushed += detail::unfused(a_.exp_flush * from_mean);
+            sum_of_sizes += v_size;
+            absolute_terms += detail::unfused((a_.weight_tiny + a_.operand_tiny + a_.exp_flush) * v_size) + detail::unfused(a_.weight_tiny * o) +
+                              detail::unfused(weight_[j] * (a_.operand_tiny + input_tiny));
+            greatest = std::max(greatest, v_size);
+            low = std::min(low, v);
+            high = std::max(high, v);
+        }
+        // o is only as good as the weights.
+        const double off = 0x1p-31 * mean_size;
+        moved += detail::unfused(off * raised_sum);
+        stored_apart += detail::unfused(off * store_ * (1 + raised_sum));
+        const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + detail::unfused(0x1p-52 * o) + off;
+        const auto over_sum = [&](double x, double otherwise) { return merged_.low > 0 ? std::min(x / merged_.low, otherwise) : otherwise; };
+        const double e1 = over_sum(moved + flushed, hull), weighted = over_sum(all, greatest);
+        // A kernel that divides at the end sums weights that are relative to the greatest so far, not to their sum, and that may overflow.
+        if (!(sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
+        const double stored_part = over_sum(stored_all, store_ * greatest);
+        const double alone = detail::unfused(product_ * weighted) + detail::unfused((1 + product_) * stored_part) + detail::unfused(sum_ * (o + e1));
+        const double in_both = over_sum(stored_apart + detail::unfused(store_ * e1), detail::unfused(store_ * (high - low))) / (1 - store_);
+        const double both = detail::unfused(in_both * (1 - sum_)) + detail::unfused(product_ * (1 + store_) / (1 - store_) * weighted) +
+                            detail::unfused(sum_ * (o + e1 + in_both));
+        const double beyond =
+            detail::unfused((std::max(alone, both) + detail::unfused(absolute_terms * (1 + 2 * a_.exp_relative))) / (1 - sum_) * detail::slack);
+        return {detail::unfused(e1 * detail::slack) + beyond, beyond};
+    }
+
+    // What the expected limit builds on. Entries are the visible keys, then the sink.
+    // α_j (e^{L} − 1), from above; through logarithms where the factors leave the range of double.
+    [[nodiscard]] double raised_by(std::size_t j, double bound) const {
+        const double weight = weight_[j];
+        if (weight > 1e-290 && bound < 600) return detail::unfused(weight * detail::expm1_above(bound));
+        const double log_up = score_[j] - f_.lse + bound + 0x1p-50 * size(score_[j]) + 0x1p-50 * size(f_.lse);
+        return log_up < 650 ? detail::unfused(attest::exp(log_up) * detail::slack) : 1e290; // sums of them stay finite
+    }
+    [[nodiscard]] std::size_t entries() const { return weight_.size(); }
+    [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
+    [[nodiscard]] const std::vector<double>& scores() const { return score_; }
+    [[nodiscard]] const std::vector<double>& errors() const { return error_; }            ///< of the scores
+    [[nodiscard]] const std::vector<double>& errors_before_added() const { return before_; }
+    [[nodiscard]] const std::vector<double>& log_weights() const { return merged_.log_weight; } ///< L
+    [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S
+    [[nodiscard]] const score_errors& of_scores() const { return errors_; }
+    [[nodiscard]] double low_sum() const { return merged_.low; }
+    [[nodiscard]] double sum_error() const { return sum_; }           ///< T
+    [[nodiscard]] double factor_error() const { return factor_error_; }
+    [[nodiscard]] double rescalings() const { return rescalings_; }
+
+private:
+    [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
+    // The weights e^{±L}: of plain kernels, and where parts are merged by their lse.
+    struct perturbed {
+        std::vector<double> log_weight, raised; // L; α (e^L − 1)
+        double greatest = 0, low = 0, high = 0; // L; Σ α e^{−L}; Σ α e^{L}
+
+        void reserve(std::size_t n) {
+            log_weight.reserve(n);
+            raised.reserve(n);
+        }
+        void add(const row_limits& row, std::size_t j, double bound) {
+            log_weight.push_back(bound);
+            raised.push_back(row.raised_by(j, bound));
+            greatest = std::max(greatest, bound);
+            low += detail::unfused(row.weight_[j] * attest::exp(-bound));
+            high += row.weight_[j] + raised.back();
+        }
+        // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
+        void finish() {
+            const double count = static_cast<double>(raised.size()) + 8;
+            low = detail::unfused(low * (1 - count * 0x1p-52));
+            high = detail::unfused(high * (1 + count * 0x1p-52));
+        }
+    };
+
+    struct range {
+        double lowest, highest;
+    };
+    // α_j e^ε / Σ α_l e^ε, with key j at one end of its bound and the others at the other.
+    [[nodiscard]] range range_of_weight(const perturbed& p, std::size_t j) const {
+        if (weight_.size() == 1) return {1, 1}; // a lone key weighs 1, whatever its score
+        const double up = weight_[j] + p.raised[j], down = detail::unfused(weight_[j] * attest::exp(-p.log_weight[j]));
+        const double low_others = std::max(p.low - down, 0.0), high_others = std::max(p.high - up, 0.0);
+        return {down + high_others > 0 ? down / (down + high_others) : 0.0, up + low_others > 0 ? std::min(1.0, up / (up + low_others)) : 1.0};
+    }
+    // What the sum of weights, its logarithm and m + log l add: in base 2 that sum is rounded, and multiplied by log 2 as rounded.
+    [[nodiscard]] double error_of_lse() const {
+        const double log_n = attest::log(static_cast<double>(weight_.size())) + 1;
+        return sum_ / (1 - sum_) + detail::unfused(6 * a_.unit * (size(f_.lse) + 1)) + detail::unfused((a_.function + 2 * a_.unit) * log_n);
+    }
+    void limit_store_of_greatest() {
+        std::size_t j = 0;
+        for (std::size_t k = 1; k < weight_.size(); ++k)
+            if (weight_[k] > weight_[j]) j = k;
+        const double lowest = range_of_weight(merged_, j).lowest;
+        if (lowest <= 0.5 || unbounded() || (a_.truncates && a_.operand > 0)) return; // what is cut off may be a unit just below 1
+        const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error_[j])) + 2 * a_.exp_relative);
+        stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
+    }
+    [[nodiscard]] double greatest_factor() const {
+        double greatest = 1;
+        for (const double f : f_.factor) greatest = std::max(greatest, f);
+        return greatest;
+    }
+
+    [[nodiscard]] double before_added(std::size_t j) {
+        const double error = errors_.before_added(f_.sizes[j], f_.scaled_size(j));
+        overflow_ = overflow_ || !(error < detail::infinity_of_double);
+        return error;
+    }
+    [[nodiscard]] double score_error(std::size_t j) {
+        if (j == keys_)
+            return detail::unfused(detail::input_unit(a_, f_.rule.added_precision) * size(score_[j])) +
+                   detail::unfused(2 * a_.unit * size(score_[j]));
+        if (f_.scores_are_inputs) { // exact, unless they are wider than the arithmetic, and are rounded to it first
+            const bool rounded = f_.inputs_in_f64 && f_.rule.input_precision == 0 && a_.unit > formats::f64.unit_roundoff();
+            return detail::unfused(detail::input_unit(a_, f_.rule.input_precision) * size(score_[j])) +
+                   (rounded ? detail::unfused(detail::roundings(1, a_.unit) * size(score_[j])) : 0);
+        }
+        const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(before_[j], size(score_[j]), alibi, mask);
+        // −∞ for a score whose key weighs nothing does no harm.
+        if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) overflow_ = true;
+        return error;
+    }
+
+    [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
+
+    const arithmetic& a_;
+    const row_facts& f_;
+    double rescalings_;
+    score_errors errors_;
+    std::size_t keys_ = 0;
+    std::vector<double> weight_, score_, before_, error_, stored_;
+    perturbed plain_, merged_;
+    double sum_ = 0;      // T
+    double store_ = 0;    // S
+    double product_ = 0;  // R
+    double factor_error_ = 0;
+    bool overflow_ = false;
+};
+
+} // namespace attest

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the tests of printed lines print instead.
+#include "catch.hpp"
+
+#include "misprints.hpp"
+
+#include <algorithm>
+
+using namespace attest::tests;
+
+namespace {
+
+template <class Lines>
+bool has(const Lines& lines, std::string_view line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+} // namespace
+
+TEST_CASE("the numbers of a line are those that stand for themselves", "[ledger]") {
+    using numbers = std::vector<std::string_view>;
+    CHECK(numbers_of("8/1.41421=5.65685") == numbers{"8", "1.41421", "5.65685"});
+    CHECK(numbers_of("(-2,0): 100.") == numbers{"2", "0", "100"});
+    CHECK(numbers_of("alpha_11, L2.2 and d_k: 1.2.3") == numbers{"1.2", "3"});
+    CHECK(numbers_of("").empty());
+}
+
+TEST_CASE("misprints differ from the line in one digit, sign or operator", "[ledger]") {
+    CHECK(other_digits("1-0=1").size() == 27);
+    CHECK(one_character_less("1 + 1") == std::vector<std::string>{" + 1", "1  1", "1 + "});
+    CHECK(one_digit_more("0.5").size() == 10);
+    CHECK((has(one_digit_more("0.5"), "0.50") && has(one_digit_more("(0,3)"), "(07,3)")));
+    CHECK(other_signs("1-0=1") == std::vector<std::string>{"-1-0=1", "10=1", "1-0=-1"});
+    CHECK(has(other_operators("3*4"), "3+4"));
+    CHECK(!has(other_operators("3*4"), "3*4"));
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// What else could have been printed: a line with another digit, one digit more or less, another sign.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attest::tests {
+
+[[nodiscard]] inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The decimal numbers of a text, with one point at most: those of "8/1.41421=5.65685" are 8, 1.41421 and 5.65685. Digits behind a
+/// letter or an underscore are part of a name, as in alpha_11 or L2.2.
+[[nodiscard]] inline std::vector<std::string_view> numbers_of(std::string_view text) {
+    std::vector<std::string_view> numbers;
+    const auto in_a_name = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (!is_digit(text[i])) continue;
+        const std::size_t begin = i;
+        const auto pass_digits = [&text, &i] {
+            while (i < text.size() && is_digit(text[i])) ++i;
+        };
+        pass_digits();
+        if (i + 1 < text.size() && text[i] == '.' && is_digit(text[i + 1])) {
+            ++i;
+            pass_digits();
+        }
+        if (begin == 0 || !in_a_name(text[begin - 1])) numbers.push_back(text.substr(begin, i - begin));
+    }
+    return numbers;
+}
+
+/// `text` with each of its digits replaced by each other one.
+[[nodiscard]] inline std::vector<std::string> other_digits(std::string_view text) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (is_digit(text[i]))
+            for (char digit = '0'; digit <= '9'; ++digit)
+                if (digit != text[i]) (all.emplace_back(text))[i] = digit;
+    return all;
+}
+
+/// `text` without one of its characters. Blanks say nothing.
+[[nodiscard]] inline std::vector<std::string> one_character_less(std::string_view text) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] != ' ') all.emplace_back(text).erase(i, 1);
+    return all;
+}
+
+/// `text` with one digit more, behind the last of a number: 0.50 claims another place, and 50 is another number.
+[[nodiscard]] inline std::vector<std::string> one_digit_more(std::string_view text) {
+    std::vector<std::string> all;
+    for (const std::string_view number : numbers_of(text))
+        for (char digit = '0'; digit <= '9'; ++digit)
+            all.emplace_back(text).insert(static_cast<std::size_t>(number.data() + number.size() - text.data()), 1, digit);
+    return all;
+}
+
+/// `text` with another sign before one of its numbers: - where there is none, and none where there is -.
+[[nodiscard]] inline std::vector<std::string> other_signs(std::string_view text) {
+    std::vector<std::string> all;
+    for (const std::string_view number : numbers_of(text)) {
+        const auto at = static_cast<std::size_t>(number.data() - text.data());
+        if (at > 0 && text[at - 1] == '-') all.emplace_back(text).erase(at - 1, 1);
+        else all.emplace_back(text).insert(at, 1, '-');
+    }
+    return all;
+}
+
+/// `text` with one of its operators, or another character between digits, replaced by another one.
+[[nodiscard]] inline std::vector<std::string> other_operators(std::string_view text) {
+    constexpr std::string_view operators = "+-*/=<>:,.()";
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (operators.find(text[i]) != std::string_view::npos)
+            for (const char other : operators)
+                if (other != text[i]) (all.emplace_back(text))[i] = other;
+    return all;
+}
+
+} // namespace attest::tests
