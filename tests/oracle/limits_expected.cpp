@@ -91,7 +91,7 @@ TEST_CASE("right kernels stay inside the expected limit, equal and nearly equal 
     std::uint64_t seed = 1;
     for (const char* name : {"f32", "tf32", "bf16+f32", "f16+f32", "bf16", "f16"})
         for (const family& f : families)
-            for (const std::size_t n : {5, 16, 100, 683})
+            for (const std::size_t n : {5U, 16U, 100U, 683U})
                 for (int run = 0; run < (n > 100 ? 1 : 4); ++run) {
                     generator r(seed++);
                     const arithmetic& a = *find_arithmetic(name);
@@ -130,7 +130,7 @@ TEST_CASE("the expected limit is at most four times what random inputs do in 16 
 
 TEST_CASE("rows that lose their own key are seen in the expected limit, not in the certain one", "[oracle]") {
     const arithmetic& a = *find_arithmetic("bf16+f32");
-    for (const std::size_t n : {1024, 4096}) {
+    for (const std::size_t n : {1024U, 4096U}) {
         generator r(n);
         const std::size_t d = 64, rows = 24;
         const std::vector<double> k = kernels::draw(r, n * d, 0, 1, a.output), v = kernels::draw(r, n * d, 0, 1, a.output);
@@ -178,7 +178,7 @@ TEST_CASE("errors that are no independent ones would be missed by a plain root o
     const arithmetic& a = *find_arithmetic("bf16+f32");
     generator r(3);
     bool was_missed = false;
-    for (const std::size_t n : {683, 1366, 2731, 5400}) {
+    for (const std::size_t n : {683U, 1366U, 2731U, 5400U}) {
         inputs in = normal_inputs(r, n, 4, a.output);
         all_of(in.q, a.output, 0);
         add(in.v, a.output, 1, 2);

@@ -102,7 +102,7 @@ TEST_CASE("emulated kernels with every option stay inside both limits", "[oracle
     for (const char* name : names) {
         greatest most;
         for (const char* options : all_options)
-            for (const std::size_t n : {1, 2, 3, 5, 8, 16, 33, 100}) hold_all(*find_arithmetic(name), r, n, options, 0, most);
+            for (const std::size_t n : {1U, 2U, 3U, 5U, 8U, 16U, 33U, 100U}) hold_all(*find_arithmetic(name), r, n, options, 0, most);
         for (const auto& [what, share] : most.of) {
             INFO(name << ": " << what << " " << share);
             CHECK(share <= 1);
@@ -119,7 +119,7 @@ TEST_CASE("with every option, operations that use every allowance stay inside", 
     for (const char* name : names) {
         greatest most;
         for (const char* options : all_options)
-            for (const std::size_t n : {1, 2, 3, 5, 8, 16, 33})
+            for (const std::size_t n : {1U, 2U, 3U, 5U, 8U, 16U, 33U})
                 for (const int push : {1, -1, 2, 2}) hold_all(*find_arithmetic(name), r, n, options, push, most);
         INFO(name << ": raw " << most.of["raw"] << ", score " << most.of["score"] << ", out " << most.of["out certain"] << ", expected "
                   << most.of["out expected"]);

@@ -33,6 +33,7 @@ public:
     [[nodiscard]] double seconds() const { return seconds_; }
 
     template <class S> void begin_slice(const attention_engine<ball<S>>& engine, std::size_t slice) {
+        slice_ = slice;
         facts_->enter(engine, slice);
         if (gradients_) gradients_->begin_slice(engine, slice);
     }
@@ -56,6 +57,11 @@ public:
         output_judge& judge = judges_[e.output];
         const rounded_ends ends = ends_of(judge.stored(), e.value);
         const enclosure exact = enclosure_of(e.value);
+        if (!exact.known && outputs_[e.output].name == "raw_scores")
+            if (const std::optional<double> other = raw_of_no_numbers(e.in_row)) {
+                not_judged(e.output, e.position, exact_number(*other));
+                return true;
+            }
         // Without the last rung, an end that is not settled needs no limits.
         if (!e.last && (!exact.known || ends.low != ends.high)) return false;
         return ask(e.output, e.position, e.in_row, exact, ends, e.from, e.last);
@@ -75,6 +81,18 @@ public:
     }
 
 private:
+    // A row may not see a key that holds a NaN or an infinity, and still have a raw score of it.
+    [[nodiscard]] std::optional<double> raw_of_no_numbers(std::size_t key) const {
+        const matrix_view q = p_.q[source_slice(p_.batch, p_.q.batch, slice_)], k = p_.k[source_slice(p_.batch, p_.k.batch, slice_)];
+        double sum = 0;
+        bool numbers = true;
+        for (std::size_t c = 0; c < k.length(1); ++c) {
+            numbers = numbers && is_finite_number(k(key, c));
+            if (facts_->is_dot()) sum += unfused(q(values_.i, c) * k(key, c));
+        }
+        if (numbers) return std::nullopt;
+        return facts_->is_dot() ? sum : std::numeric_limits<double>::quiet_NaN();
+    }
     bool ask(std::size_t output, std::size_t position, std::size_t in_row, const enclosure& exact, const rounded_ends& ends, rung from, bool last) {
         const stopwatch_of timing(seconds_);
         output_judge& judge = judges_[output];
@@ -137,6 +155,7 @@ private:
     std::vector<std::vector<std::size_t>> numbers_; // of each judge's, in these
     std::optional<attention_facts> facts_;
     std::optional<attention_gradient_facts> gradients_;
+    std::size_t slice_ = 0;
     row_values values_;
     row_facts row_;
     std::vector<std::unique_ptr<forward_limits>> forward_;

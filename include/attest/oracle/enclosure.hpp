@@ -113,6 +113,8 @@ template <class S> [[nodiscard]] enclosure enclosure_of(const ball<S>& x) {
         const bool exactly = sum - high == exact_number(x.middle().low);
         return {sum, detail::exact_of(x.radius()) + (exactly ? exact_number(0) : abs(ldexp(sum, -190))), true};
     } else {
+        // Far below every format and every limit: decimal digits of 10^(−10^15) would take forever.
+        if (const magnitude greatest = x.greatest(); greatest < magnitude::power_of_two(-40000) && !greatest.is_zero()) return {exact_number(0), ldexp(exact_number(1), -40000), true};
         enclosure e = detail::enclosure_of(x.middle());
         e.radius = e.radius + detail::exact_of(x.radius());
         if (!e.radius.is_zero()) e.radius = e.radius + ldexp(e.radius, -180);

@@ -157,7 +157,7 @@ public:
         if (keys_ == 0) return {0, 0}; // no key is visible: zero or NaN, exactly
         if (unbounded()) return {};
         const std::size_t n = weight_.size();
-        double moved = 0, all = 0, apart = 0, stored_all = 0, stored_apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
+        double moved = 0, all = 0, stored_all = 0, stored_apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
         const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.precision_of_values());
         double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
@@ -169,7 +169,6 @@ public:
             mean_size += detail::unfused(weight_[j] * v_size);
             if (from_mean > 0 && more > 0) moved += detail::unfused(more * from_mean);
             if (from_mean > 0) {
-                apart += detail::unfused(most * from_mean);
                 stored_apart += detail::unfused(detail::unfused(most * stored_[j]) * from_mean);
             }
             if (v_size > 0) {
