@@ -29,25 +29,25 @@ struct softmax_rows {
         void enter(std::size_t) {}
         /// What the fibre's limits need, and its results: f(name, element, value).
         template <class Begin, class F> void row(std::size_t fibre, const Begin& begin, const F& f) const {
-            const softmax_problem& p = rows_.p;
-            auto x = vector_in<S>::with_lengths(p.length());
-            const auto visible = [&](std::size_t j) { return p.x[rows_.position(0, fibre, j)] != -detail::infinity_of_double; };
+            const softmax_problem& given = rows_.p;
+            auto x = vector_in<S>::with_lengths(given.length());
+            const auto visible = [&](std::size_t j) { return given.x[rows_.position(0, fibre, j)] != -detail::infinity_of_double; };
             evaluated_row<S> row;
-            for (std::size_t j = 0; j < p.length(); ++j)
+            for (std::size_t j = 0; j < given.length(); ++j)
                 if (visible(j)) {
-                    x(j) = S(p.x[rows_.position(0, fibre, j)]);
+                    x(j) = S(given.x[rows_.position(0, fibre, j)]);
                     row.visible.push_back(j);
                 }
             row.weights = softmax(x, visible, empty_row::nan);
             row.lse = log_sum_exp(x, visible);
             row.scores = std::move(x);
             begin(row);
-            for (std::size_t j = 0; j < p.length(); ++j) f("out", j, row.weights(j));
+            for (std::size_t j = 0; j < given.length(); ++j) f("out", j, row.weights(j));
             if (rows_.dout == nullptr) return;
-            auto da = vector_in<S>::with_lengths(p.length());
+            auto da = vector_in<S>::with_lengths(given.length());
             for (const std::size_t j : row.visible) da(j) = S(decode(*rows_.dout, rows_.position(0, fibre, j)));
             const auto dx = softmax_vjp(row.weights, da, visible);
-            for (std::size_t j = 0; j < p.length(); ++j) f("dx", j, dx(j));
+            for (std::size_t j = 0; j < given.length(); ++j) f("dx", j, dx(j));
         }
 
     private:
