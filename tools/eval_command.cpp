@@ -63,7 +63,7 @@ int run_eval_command(const eval_options& options) {
         for (const exact_output& output : results) {
             if (output.unsettled != 0) {
                 status = undecided;
-                say_error(fmt::format("{}: {}: {} of {} elements are beyond this version's precision of 50 digits; they are written as {}",
+                say_error(fmt::format("{}: {}: {} of {} elements are beyond the precision (--precision BITS); they are written as {}",
                                       name_of_case(options), output.rounded.name, output.unsettled, output.rounded.value.elements(), to_file ? "NaN" : "?"));
             } else if (output.unseparated != 0)
                 say_error(fmt::format("{}: {}: {} elements are too near to a tie or to zero to be sure of their last bit", name_of_case(options),

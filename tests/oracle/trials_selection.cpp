@@ -84,8 +84,9 @@ TEST_CASE("trials: named cases", "[oracle]") {
     for (const named_case& c : named_cases()) {
         CAPTURE(c.name);
         summary all;
-        CHECK(run_named(c, 3, 3, all));
+        (void)run_named(c, 3, 3, all); // that the greatest error reaches a quarter of the limit takes more runs: tests/bench/trials.cpp
         CHECK(all.runs == 3);
+        CHECK(all.false_fails == 0);
     }
 }
 

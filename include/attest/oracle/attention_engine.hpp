@@ -27,7 +27,11 @@ template <class S> using slice_gradient = attention_gradient<matrix_in<S>, matri
 template <class S> class attention_engine {
 public:
     attention_engine(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p)
-        : how_{how}, p_{p}, rules_(how, inputs, "", p.batch, p.n_q, p.n_k), score_(how, inputs, *find(inputs, "q"), p.d_k, *find(inputs, "k"), p.k.columns) {}
+        : how_{how}, p_{p}, rules_(how, inputs, "", p.batch, p.n_q, p.n_k), score_(how, inputs, *find(inputs, "q"), p.d_k, *find(inputs, "k"), p.k.columns) {
+        if (how.position != position_kind::rope) return;
+        detail::check_rotation(how, "q", *find(inputs, "q"), p.d_k);
+        detail::check_rotation(how, "k", *find(inputs, "k"), p.k.columns);
+    }
 
     [[nodiscard]] const detail::pair_rules<S>& rules() const { return rules_; }
     [[nodiscard]] const detail::any_score<S>& score() const { return score_; }

@@ -64,14 +64,20 @@ template <class S> bool is_small(const ball<S>& term, const ball<S>& sum) {
     return term.greatest() <= sum.middle_size().times_power_of_two(-middle_bits<S>() - 4) || !term.is_known();
 }
 
+// More terms than any series here has where it settles. (It does not where terms are so small that only their absolute errors are left.)
+template <class S> std::int64_t longest_series() { return 8 * static_cast<std::int64_t>(middle_bits<S>()); }
+
 // e^t − 1 for |t| <= 1, as e^(t/2^h) − 1 = Σ t^n/n! doubled h times: E(2t) = E(t)(E(t) + 2). After the last term T the rest is below 2|T|·|t| <= 2|T|.
 template <class S> ball<S> expm1_by_series(const ball<S>& t) {
     if (t.is_zero()) return t;
+    // |e^t − 1 − t| <= t² for |t| <= 1: where that is below the last bit, and where products would leave the range of double.
+    if (const auto size = t.greatest(); size <= typename ball<S>::radius_type(1.0).times_power_of_two(-middle_bits<S>() - 8)) return t.widened(size * size);
     int halvings = 4;
     while (halvings * halvings * 4 < middle_bits<S>()) ++halvings;
     const ball<S> small = times_power_of_two(t, -halvings);
     ball<S> term = small, sum = small;
     for (std::int64_t n = 2; !is_small(term, sum); ++n) {
+        if (n > longest_series<S>()) return ball<S>::unknown();
         term = term * small / from_integer<S>(n);
         sum = sum + term;
     }
@@ -126,6 +132,7 @@ template <class S> ball<S> sin_by_series(const ball<S>& r, bool cosine) {
     const ball<S> square = -(r * r);
     ball<S> term = cosine ? ball<S>(1) : r, sum = term;
     for (std::int64_t n = cosine ? 1 : 2; !is_small(term, sum); n += 2) {
+        if (n > longest_series<S>()) return ball<S>::unknown();
         term = term * square / from_integer<S>(n * (n + 1));
         sum = sum + term;
     }
@@ -174,6 +181,7 @@ template <class S> [[nodiscard]] ball<S> attest_log(const ball<S>& x) {
     ball<S> power = t, sum = t;
     if (!t.is_zero()) {
         for (std::int64_t n = 3;; n += 2) {
+            if (n > detail::longest_series<S>()) return ball<S>::unknown();
             power = power * square;
             const ball<S> term = power / detail::from_integer<S>(n);
             sum = sum + term;

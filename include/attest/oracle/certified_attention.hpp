@@ -6,6 +6,8 @@
 #include "attest/oracle/decided_attention.hpp"
 #include "attest/oracle/ladder.hpp"
 
+#include <map>
+
 namespace attest {
 
 /// Attention's results, up the ladder. `Visitor` has
@@ -27,7 +29,7 @@ public:
     }
 
     /// Asks for a row's elements.
-    void add_row(std::size_t slice, std::size_t i) { rows_.push_back({slice, i, {}, true, false}); }
+    void add_row(std::size_t slice, std::size_t i) { rows_.push_back({slice, i, {}, true, false, {}}); }
     /// Asks for one element of a row, by its position in the output, and for nothing else of this ladder. Its slice and row; nothing if there is no such element.
     std::optional<std::pair<std::size_t, std::size_t>> add_element(std::size_t output, std::size_t position) {
         const certified_output& of = outputs_[output];
@@ -36,7 +38,7 @@ public:
             for (std::size_t i = 0; i < p_.n_q; ++i)
                 for (std::size_t e = 0, first = first_element_of_row(p_, of, slice, i); e < length; ++e)
                     if (first + e * of.at.stride.back() == position) {
-                        rows_.push_back({slice, i, {{output, e}}, false, false});
+                        rows_.push_back({slice, i, {{output, e}}, false, false, {}});
                         return std::pair(slice, i);
                     }
         return std::nullopt;
@@ -54,6 +56,7 @@ private:
         std::size_t slice, i;
         std::vector<std::pair<std::size_t, std::size_t>> elements;
         bool all, asked = false; // not yet visited; exact arguments have been asked
+        std::map<std::pair<std::size_t, std::size_t>, exact_rational> exact = {}; // what they gave
     };
     template <class S> bool attempt(rung from, bool last, const progress& tell) {
         attention_engine<ball<S>> engine(how_, inputs_, p_);
@@ -102,7 +105,7 @@ private:
         return !rows_.empty() || !columns_.empty();
     }
 
-    // Takes from the open elements those that an exact argument gives.
+    // Finds those of the open elements that an exact argument gives.
     void decide(attention_engine<ball<big_float>>& engine) {
         decided_attention<ball<big_float>> exact(how_, inputs_, p_, engine, dout_);
         std::size_t slice = static_cast<std::size_t>(-1);
@@ -112,14 +115,9 @@ private:
             if (open.slice != slice) engine.enter(slice = open.slice);
             const std::vector<std::size_t> visible = engine.visible_keys(open.i);
             exact.enter(open.slice, open.i, visible);
-            std::erase_if(open.elements, [&](const auto& element) {
-                const auto [o, e] = element;
-                const exact_fact fact = exact.element(outputs_[o].name, e);
-                if (fact.has_value()) visitor_.decided(o, first_element_of_row(p_, outputs_[o], open.slice, open.i) + e * outputs_[o].at.stride.back(), e, fact.value, open.slice, open.i);
-                return fact.has_value();
-            });
+            for (const auto& [o, element] : open.elements)
+                if (exact_fact fact = exact.element(outputs_[o].name, element); fact.has_value()) open.exact.emplace(std::pair(o, element), std::move(fact.value));
         }
-        std::erase_if(rows_, [](const open_row& open) { return !open.all && open.elements.empty(); });
         if (!columns_decided_ && columns_seen_ && !columns_.empty()) decide_columns(engine, exact);
     }
     // dk and dv: exact sums of what all rows give. (Costs rows times elements.)
@@ -191,7 +189,9 @@ private:
         std::vector<std::pair<std::size_t, std::size_t>> left;
         const auto visit = [&](std::size_t o, std::size_t e, const ball<S>& value) {
             const std::size_t position = first_of(o, slice, i) + e * outputs_[o].at.stride.back();
-            if (!visitor_.element(certified_element<S>{o, position, e, value, from, last})) left.emplace_back(o, e);
+            // What an exact argument gives is told where the visitor has its row before it.
+            if (const auto known = open->exact.find({o, e}); known != open->exact.end()) visitor_.decided(o, position, e, known->second, slice, i);
+            else if (!visitor_.element(certified_element<S>{o, position, e, value, from, last})) left.emplace_back(o, e);
         };
         const auto of = [&](std::size_t o, const auto& f) { detail::for_each_result(outputs_[o].name, row, engine, gradient, slice, i, f); };
         if (open->all) {

@@ -25,6 +25,15 @@ using element_sink = std::function<void(std::size_t, std::size_t, const exact_nu
 
 namespace detail {
 
+// Whether a number of 60 bits may be the exact value: then more digits do not say to which side of a tie it lies, but an exact argument may.
+[[nodiscard]] inline bool may_be_short(const enclosure& x) {
+    if (x.value.is_zero()) return true;
+    using boost::multiprecision::round;
+    const auto scaled = ldexp(x.value, static_cast<int>(59 - x.value.exponent()));
+    const exact_number nearest(exact_number::number(round(scaled.value())));
+    return abs(scaled - nearest) <= ldexp(x.radius, static_cast<int>(59 - x.value.exponent()));
+}
+
 // Takes what is known to 50 digits, or exactly; on the last rung whatever there is.
 struct evaluating_visitor {
     const element_sink& sink;
@@ -38,7 +47,7 @@ struct evaluating_visitor {
     }
     template <class S> bool element(const certified_element<S>& e) const {
         const enclosure x = enclosure_of(e.value);
-        if (!e.last && (!x.known || (!x.radius.is_zero() && !(x.radius <= ldexp(abs(x.value), -166))))) return false;
+        if (!e.last && (!x.known || (!x.radius.is_zero() && (!(x.radius <= ldexp(abs(x.value), -166)) || may_be_short(x))))) return false;
         const auto radius = static_cast<double>(x.radius);
         sink(e.output, e.position, x.value, !x.known ? infinity_of_double : x.radius.is_zero() ? 0 : next_up(radius));
         return true;
@@ -71,7 +80,6 @@ inline void evaluate_softmax(const conventions& how, const std::vector<named_vie
     ladder.run(rung::in_real, how.precision, tell);
 }
 
-// Elements that are padding are not told.
 inline void evaluate_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
                                const std::function<void(const std::vector<evaluated_output>&)>& begin, const element_sink& sink, const progress& tell) {
     const attention_problem p = make_attention_problem(how, inputs);
@@ -85,16 +93,30 @@ inline void evaluate_attention(const conventions& how, const std::vector<named_v
     }
     begin(outputs);
     if (ranges::all_of(outputs, [](const evaluated_output& output) { return element_count(output.shape) == 0; })) return;
-    evaluating_visitor visitor{sink};
+    // Tokens that are padding: what an empty row has.
+    std::vector<std::vector<bool>> told;
+    for (const evaluated_output& output : outputs) told.emplace_back(element_count(output.shape), false);
+    const element_sink marking = [&](std::size_t output, std::size_t position, const exact_number& value, double radius) {
+        told[output][position] = true;
+        sink(output, position, value, radius);
+    };
+    evaluating_visitor visitor{marking};
     certified_attention ladder(how, inputs, p, certified, visitor);
     const not_numbers apart(how, inputs, p, certified);
     apart.for_each_row([&](std::size_t slice, std::size_t i) { ladder.add_row(slice, i); });
-    apart.for_each([](std::size_t, std::size_t) { return true; }, [&](std::size_t o, std::size_t position, const exact_number& value) { sink(o, position, value, 0); });
-    apart.for_each_column([&](std::size_t o, std::size_t position, const exact_number& value) { sink(o, position, value, 0); });
+    apart.for_each([](std::size_t, std::size_t) { return true; }, [&](std::size_t o, std::size_t position, const exact_number& value) { marking(o, position, value, 0); });
+    apart.for_each_column([&](std::size_t o, std::size_t position, const exact_number& value) { marking(o, position, value, 0); });
     for (std::size_t o = 0; o < certified.size(); ++o)
         if (!certified[o].of_rows && apart.none())
             for (std::size_t e = 0; e < element_count(outputs[o].shape); ++e) ladder.add_column_element(o, e);
     ladder.run(rung::in_real, tell);
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+        const std::string& name = outputs[o].name;
+        const bool is_log = name == "scores" || name == "lse", is_empty_row = (name == "out" || name == "weights") && how.empty_row_is_nan;
+        const exact_number padding = is_log ? -std::numeric_limits<exact_number>::infinity() : is_empty_row ? std::numeric_limits<exact_number>::quiet_NaN() : exact_number(0);
+        for (std::size_t e = 0; e < told[o].size(); ++e)
+            if (!told[o][e]) sink(o, e, padding, 0);
+    }
 }
 
 inline void evaluate_stages(const conventions& how, const std::vector<named_view>& inputs, const std::vector<std::string>& wanted,
