@@ -81,7 +81,10 @@ inline attest::array array_of(const table& t, bool laid_out, const std::string& 
         else if (t.type == "i32") append(a.data, static_cast<std::int32_t>(x));
         else append(a.data, static_cast<std::uint8_t>(x));
     }
-    a.type = t.type == "f64" ? dtype::f64 : t.type == "f32" ? dtype::f32 : t.type == "bf16" ? dtype::bf16 : t.type == "f16" ? dtype::f16 : t.type == "i64" ? dtype::i64 : t.type == "i32" ? dtype::i32 : t.type == "u8" ? dtype::u8 : dtype::boolean;
+    constexpr std::pair<const char*, dtype> types[] = {{"f64", dtype::f64}, {"f32", dtype::f32}, {"bf16", dtype::bf16}, {"f16", dtype::f16},
+                                                       {"i64", dtype::i64}, {"i32", dtype::i32}, {"u8", dtype::u8},     {"bool", dtype::boolean}};
+    for (const auto& [type_name, type] : types)
+        if (t.type == type_name) a.type = type;
     return a;
 }
 

@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// Random cases of score, softmax and attention, with every option, ordinary and hostile. `draw_case(seed, number)` is the same everywhere, but for the last
-/// bits of some logarithms.
+/// Random cases of score, softmax and attention, with every option, ordinary and hostile. `draw_case(seed, number)` is the same everywhere, but for the
+/// last bits of some logarithms.
 #pragma once
 
-#include "values.hpp"
+#include "kinds.hpp"
 
 namespace independent {
 
 namespace drawn {
 
-/// What q, k, v and dout are like, for one kind of case.
-struct kind {
-    const char* name;
-    recipe q, k, v, dout;
-    double size = 1; ///< of what is large
-};
-inline constexpr kind kinds[] = {
-    {"ordinary", recipe::ordinary, recipe::ordinary, recipe::ordinary, recipe::ordinary},
-    {"ordinary", recipe::ordinary, recipe::ordinary, recipe::ordinary, recipe::ordinary},
-    {"wide", recipe::wide, recipe::wide, recipe::wide, recipe::wide},
-    {"ties, q = 0", recipe::zeros, recipe::ordinary, recipe::tied_means, recipe::tied_means},
-    {"ties, equal keys", recipe::ordinary, recipe::repeated, recipe::tied_means, recipe::tied_means},
-    {"ties, two groups of equal keys", recipe::ordinary, recipe::alternating, recipe::tied_groups, recipe::tied_means},
-    {"cancelling values", recipe::ordinary, recipe::ordinary, recipe::cancelling, recipe::ordinary},
-    {"cancelling values, equal keys", recipe::ordinary, recipe::repeated, recipe::cancelling, recipe::cancelling},
-    {"subnormal inputs", recipe::subnormal, recipe::subnormal, recipe::subnormal, recipe::subnormal},
-    {"subnormal values", recipe::ordinary, recipe::ordinary, recipe::subnormal, recipe::ordinary},
-    {"subnormal gradients", recipe::ordinary, recipe::ordinary, recipe::ordinary, recipe::subnormal},
-    {"logits of thousands", recipe::large, recipe::ordinary, recipe::ordinary, recipe::ordinary, 3e3},
-    {"logits of 1e300", recipe::large, recipe::ordinary, recipe::ordinary, recipe::ordinary, 1e300},
-    {"products beyond f64", recipe::large, recipe::large, recipe::ordinary, recipe::ordinary, 1e200},
-    {"repeated tokens", recipe::repeated, recipe::repeated, recipe::repeated, recipe::repeated},
-    {"nearly equal tokens", recipe::ordinary, recipe::nearly_equal, recipe::nearly_equal, recipe::nearly_equal},
-    {"zeros", recipe::zeros, recipe::zeros, recipe::zeros, recipe::zeros},
-    {"constant values", recipe::ordinary, recipe::ordinary, recipe::constant, recipe::ordinary},
-    {"constant dout", recipe::ordinary, recipe::ordinary, recipe::ordinary, recipe::constant},
-    {"small integers", recipe::small_integers, recipe::small_integers, recipe::small_integers, recipe::small_integers},
-    {"the greatest values", recipe::ordinary, recipe::ordinary, recipe::greatest, recipe::ordinary},
-};
-
 inline std::size_t draw_length(source& random, std::size_t most) {
     const std::size_t bound = random.chance(50) ? std::min<std::size_t>(most, 4) : most;
     return 1 + random.below(bound);
 }
-inline table numbers(std::vector<std::size_t> shape, std::vector<double> values, std::string type, std::size_t left_out) { return {std::move(shape), std::move(values), std::move(type), left_out}; }
+inline table numbers(std::vector<std::size_t> shape, std::vector<double> values, std::string type, std::size_t left_out) {
+    return {std::move(shape), std::move(values), std::move(type), left_out};
+}
 
 // So many leading dimensions as are 1 may be left out, at random.
 inline std::size_t draw_left_out(source& random, const table& t, std::size_t most) {
@@ -71,7 +43,10 @@ public:
         n_k_ = random_.chance(40) ? n_q_ : draw_length(random_, 24);
         B_ = random_.chance(60) ? 1 : 1 + random_.below(3);
         H_ = random_.chance(50) ? 1 : 1 + random_.below(6);
-        while (n_q_ * n_k_ * B_ * H_ > most_pairs) (B_ > 1 && random_.chance(50) ? B_ : H_ > 1 && random_.chance(50) ? H_ : n_q_ > 1 ? n_q_ : n_k_) -= 1;
+        while (n_q_ * n_k_ * B_ * H_ > most_pairs) {
+            std::size_t& less = B_ > 1 && random_.chance(50) ? B_ : H_ > 1 && random_.chance(50) ? H_ : n_q_ > 1 ? n_q_ : n_k_;
+            --less;
+        }
         d_q_ = draw_length(random_, most_components_);
         const bool learned = how_.score == score_rule::bilinear || how_.score == score_rule::additive;
         d_k_ = learned && random_.chance(50) ? draw_length(random_, most_components_) : d_q_;
@@ -84,7 +59,7 @@ public:
 
 private:
     void add(const char* name, table t) { made_.tensors.emplace_back(name, std::move(t)); }
-    // With other formats for some, and big numbers of q divided by what k has.
+    // For some tensors another format.
     const stored_format& format() { return random_.chance(90) ? *format_ : random_.one_of(formats); }
 
     void draw_position() {
@@ -143,7 +118,9 @@ private:
 
     void draw_rest() {
         d_v_ = draw_length(random_, most_components_);
-        table v = draw_table(random_, format(), {random_.chance(10) ? 1 : k_batches_, kv_heads_ > 1 && random_.chance(10) ? 1 : kv_heads_, n_k_, d_v_}, of_.v);
+        const stored_format& of_values = format();
+        const std::size_t batches = random_.chance(10) ? 1 : k_batches_, heads = kv_heads_ > 1 && random_.chance(10) ? 1 : kv_heads_;
+        table v = draw_table(random_, of_values, {batches, heads, n_k_, d_v_}, of_.v);
         if (random_.chance(8) && d_v_ == d_k_ && v.shape == made_["k"].shape) v = made_["k"];
         v.left_out = left_out_;
         if (std::max({q_batches_, k_batches_, v.batches()}) < B_) B_ = std::max({q_batches_, k_batches_, v.batches()});
@@ -201,7 +178,8 @@ private:
             t.type = f.name;
             const std::size_t like = random_.below(5);
             for (double& x : t.values) {
-                const double entry = like == 0 ? 0 : like == 1 ? random_.normal() : like == 2 ? random_.normal() * 0x1p-60 : like == 3 ? random_.normal() * 1e300 : random_.chance(80) ? random_.normal() : -1e9;
+                const double normal = random_.normal();
+                const double entry = like == 0 ? 0 : like == 1 ? normal : like == 2 ? normal * 0x1p-60 : like == 3 ? normal * 1e300 : random_.chance(80) ? normal : -1e9;
                 x = random_.chance(seen) ? stored(f, entry) : -HUGE_VAL;
             }
         }

@@ -39,8 +39,8 @@ std::string text_of(const arf_number& x) {
 }
 
 void print(const question& asked, std::uint64_t seed, std::uint64_t number, const fault& f) {
-    std::printf("\n%s: %s, element %zu of [batch, head, row, column], from %s; case %" PRIu64 " of seed %" PRIu64 " (independent 1 %" PRIu64 " %" PRIu64 "), %s\n", f.what.c_str(), f.output.c_str(), f.index,
-                f.got.from != nullptr ? f.got.from : "nowhere", number, seed, seed, number, asked.about.c_str());
+    std::printf("\n%s: %s, element %zu of [batch, head, row, column], from %s; case %" PRIu64 " of seed %" PRIu64 " (independent 1 %" PRIu64 " %" PRIu64 "), %s\n", f.what.c_str(),
+                f.output.c_str(), f.index, f.got.from != nullptr ? f.got.from : "nowhere", number, seed, seed, number, asked.about.c_str());
     std::printf("  attest    %s, radius %s\n", text_of(number_of(f.got.middle)).c_str(), f.got.radius.infinite != 0 ? "infinite" : text_of(number_of(f.got.radius)).c_str());
     std::printf("  Arb from  %s\n      to    %s\n ", text_of(f.expected.low).c_str(), text_of(f.expected.high).c_str());
     std::size_t values = 0;

@@ -190,7 +190,8 @@ inline void compare_case(const question& asked, bool every_rung, bool values_too
         theirs = arb_values(asked, every_rung ? 1024 : 256);
     }
     for (const auto* all : {&by_rungs, &values}) {
-        if (all->size() != (all == &by_rungs || values_too ? asked.wanted.size() : 0)) throw std::runtime_error("attest gave " + std::to_string(all->size()) + " outputs of " + std::to_string(asked.wanted.size()));
+        const std::size_t due = all == &by_rungs || values_too ? asked.wanted.size() : 0;
+        if (all->size() != due) throw std::runtime_error("attest gave " + std::to_string(all->size()) + " outputs of " + std::to_string(due));
         for (const claims& ours : *all) {
             counts& count = count_of(ours.name);
             const known_output& expected = theirs.at(ours.name);

@@ -32,6 +32,7 @@ public:
         for (int i = 0; i < 12; ++i) sum += uniform();
         return sum;
     }
+    // (Below, no expression draws twice where the compiler may choose which is drawn first.)
     double sign() { return chance(50) ? 1.0 : -1.0; }
     template <class T, std::size_t N> const T& one_of(const T (&from)[N]) { return from[below(N)]; }
 
@@ -116,10 +117,18 @@ inline std::vector<double> draw_matrix(source& random, const stored_format& f, s
     case recipe::repeated:
     case recipe::alternating:
     case recipe::nearly_equal: fill([&] { return random.normal(); }); break;
-    case recipe::wide: fill([&] { return std::ldexp(random.normal(), static_cast<int>(random.below(31)) - 20); }); break;
+    case recipe::wide:
+        fill([&] {
+            const auto exponent = static_cast<int>(random.below(31)) - 20;
+            return std::ldexp(random.normal(), exponent);
+        });
+        break;
     case recipe::subnormal: {
         const double most = random.chance(50) ? 4 : std::ldexp(1.0, f.precision);
-        fill([&] { return random.sign() * std::floor(random.uniform() * most) * smallest_of(f); });
+        fill([&] {
+            const double sign = random.sign();
+            return sign * std::floor(random.uniform() * most) * smallest_of(f);
+        });
         break;
     }
     case recipe::small_integers: fill([&] { return static_cast<double>(random.below(5)) - 2; }); break;
@@ -151,7 +160,12 @@ inline std::vector<double> draw_matrix(source& random, const stored_format& f, s
         break;
     }
     case recipe::large: fill([&] { return random.normal() * size; }); break;
-    case recipe::greatest: fill([&] { return random.sign() * greatest_of(f) * (random.chance(30) ? 1 : random.uniform()); }); break;
+    case recipe::greatest:
+        fill([&] {
+            const double sign = random.sign();
+            return sign * greatest_of(f) * (random.chance(30) ? 1 : random.uniform());
+        });
+        break;
     }
     if (by == recipe::repeated || by == recipe::nearly_equal) { // one row or two, again and again
         const std::size_t originals = std::min<std::size_t>(rows, 1 + random.below(2));
