@@ -98,8 +98,8 @@ template <> struct middle_of<double_double> {
         return {r, size(r) * radius(double_double::root_error)};
     }
     static result times_power_of_two(const double_double& a, std::int64_t k) {
-        const int step = static_cast<int>(std::clamp<std::int64_t>(k, -2100, 2100));
-        const double_double scaled = ldexp(a, step);
+        const int shift = static_cast<int>(std::clamp<std::int64_t>(k, -2100, 2100));
+        const double_double scaled = ldexp(a, shift);
         const bool low = scaled.high < 0x1p-960 && scaled.high > -0x1p-960;
         return {scaled, low ? radius(0x1p-1073) : radius()};
     }

@@ -123,9 +123,9 @@ struct double_double {
 
     /// a · 2^k: exactly, but that each part is rounded once where it is subnormal, and that `high` may overflow.
     friend double_double ldexp(const double_double& a, int k) noexcept {
-        const int step = std::clamp(k, -2100, 2100); // beyond, every double is 0 or infinite
-        const double scaled = detail::unfused(detail::times_power_of_two(a.high, step));
-        const double rest = detail::unfused(detail::times_power_of_two(a.low, step));
+        const int shift = std::clamp(k, -2100, 2100); // beyond, every double is 0 or infinite
+        const double scaled = detail::unfused(detail::times_power_of_two(a.high, shift));
+        const double rest = detail::unfused(detail::times_power_of_two(a.low, shift));
         return ordered_sum(scaled, rest); // a low part that was rounded may be just half a unit in the last place of an odd high one
     }
     friend double_double abs(const double_double& a) noexcept { return a.high < 0 ? -a : a; }
