@@ -256,6 +256,20 @@ TEST_CASE("RoPE and learned scores: equal keys are one", "[oracle]") {
     b.w = {1, 3, 1, 0}; // Wᵀ q = (3, 3)
     CHECK(out(b) == is(3.0));
 
+    // W mixes what RoPE turns: equal angles do not cancel, and zeros on one side are not enough.
+    b.rotated = 2;
+    b.position = 1;
+    b.positions = {1, 0, 3};
+    for (const std::size_t j : {0, 1, 2}) CHECK(facts(b).say.raw_score(j) == unknown);
+    CHECK(!small_fraction(values(b).raw(0)));
+    b.position = 0;
+    CHECK(facts(b).say.raw_score(0) == unknown);
+    CHECK(facts(b).say.raw_score(1) == is(3.0));
+    b.k[4] = b.k[5] = 0;
+    CHECK(facts(b).say.raw_score(2) == is(0.0));
+    b.q = {0, 0};
+    CHECK(facts(b).say.raw_score(0) == is(0.0));
+
     row a = row_of({1}, {1, 1, 2}, {1, 5, 3});
     a.score = score_kind::additive;
     a.w1 = {1}, a.w2 = {1}, a.b = {1};

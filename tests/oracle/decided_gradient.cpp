@@ -190,6 +190,9 @@ TEST_CASE("components that RoPE does not turn", "[oracle]") {
     CHECK(ds(r, 2) == is(0.0));
     CHECK(dk(r, 2, 0) == is(0.0));
     CHECK(dk(r, 0, 0) == unknown);
+    r.q = {0, 0, 0};
+    CHECK(!ds(r, 0).is_zero());
+    CHECK(dk(r, 0, 0) == is(0.0));
 }
 
 TEST_CASE("many groups", "[oracle]") {
