@@ -260,7 +260,7 @@ TEST_CASE("RoPE and learned scores: equal keys are one", "[oracle]") {
     b.rotated = 2;
     b.position = 1;
     b.positions = {1, 0, 3};
-    for (const std::size_t j : {0, 1, 2}) CHECK(facts(b).say.raw_score(j) == unknown);
+    for (const std::size_t j : {0U, 1U, 2U}) CHECK(facts(b).say.raw_score(j) == unknown);
     CHECK(!small_fraction(values(b).raw(0)));
     b.position = 0;
     CHECK(facts(b).say.raw_score(0) == unknown);
