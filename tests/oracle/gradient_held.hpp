@@ -3,7 +3,7 @@
 #pragma once
 
 #include "attest/oracle/gradient_limits.hpp"
-#include "gradient_kernels.hpp"
+#include "gradient_families.hpp"
 
 #include <cstdio>
 
@@ -12,7 +12,8 @@ namespace gradient_held {
 using wide = long double;
 inline std::vector<double> doubles(const std::vector<wide>& x) { return {x.begin(), x.end()}; }
 
-// Bounds of a dot product's scores, made here so that they do not depend on those of forward limits: scaled by d + 8 roundings, in X with stored operands, each store, cap and bias.
+// Bounds of a dot product's scores, made here so that they do not depend on those of forward limits: scaled by d + 8 roundings, in X with stored
+// operands, each store, cap and bias.
 class score_bounds {
 public:
     score_bounds(const kernels::gradient_inputs& in, const kernels::exact_gradients& g, std::size_t i, std::size_t j) : in_{in} {
@@ -33,7 +34,8 @@ public:
         bound += std::max(1.0, scale) * (2 * (depth + 1) * a.tiny + (a.tiny + a.operand_tiny + (a.query_key > 0 ? a.weight_tiny : 0)) * operands_);
         double squares = 0; // q may be scaled by the scale or by its root, k by its root
         for (const auto& [q, k] : terms_) {
-            const double of_q = std::max(stored(a, q, scale), stored(a, q, std::sqrt(scale))) * k * scale, of_k = stored(a, k, std::sqrt(scale)) * q * scale;
+            const double of_q = std::max(stored(a, q, scale), stored(a, q, std::sqrt(scale))) * k * scale,
+                         of_k = stored(a, k, std::sqrt(scale)) * q * scale;
             squares += of_q * of_q + of_k * of_k;
         }
         const auto store = [&](double x) {
@@ -62,7 +64,9 @@ public:
 private:
     // x's share in the error of x times a factor, stored.
     static double stored(const attest::arithmetic& a, double x, double factor) {
-        return a.query_key > 0 && factor != attest::round_to({1, -126, 127}, factor) ? attest::detail::store_error(a.output, std::fabs(x * factor)) / factor : 0;
+        return a.query_key > 0 && factor != attest::round_to({1, -126, 127}, factor)
+                   ? attest::detail::store_error(a.output, std::fabs(x * factor)) / factor
+                   : 0;
     }
 
     const kernels::gradient_inputs& in_;
@@ -82,7 +86,8 @@ inline attest::gradient_shape shape_of(const kernels::gradient_inputs& in) {
     s.to_query.value = in.k;
     return s;
 }
-inline attest::gradient_row_facts facts_of(const kernels::gradient_inputs& in, const kernels::exact_gradients& g, std::size_t i, const std::vector<const attest::arithmetic*>& possible) {
+inline attest::gradient_row_facts facts_of(const kernels::gradient_inputs& in, const kernels::exact_gradients& g, std::size_t i,
+                                           const std::vector<const attest::arithmetic*>& possible) {
     attest::gradient_row_facts f;
     f.errors.resize(possible.size());
     for (std::size_t j = 0; j < in.n_k; ++j) {
@@ -116,7 +121,8 @@ struct limits_of_input {
     std::vector<std::vector<attest::element_limits>> dq, dk, dv, ds;
     std::vector<attest::gradient_score_errors> score_errors_of_first_row;
 
-    limits_of_input(const kernels::gradient_inputs& in, const kernels::exact_gradients& g, const std::vector<const attest::arithmetic*>& possible, double lambda) {
+    limits_of_input(const kernels::gradient_inputs& in, const kernels::exact_gradients& g, const std::vector<const attest::arithmetic*>& possible,
+                    double lambda) {
         std::vector<std::size_t> keys(in.n_k);
         std::iota(keys.begin(), keys.end(), std::size_t{0});
         attest::attention_gradient_limits limits(possible, shape_of(in), lambda, keys);
@@ -155,7 +161,8 @@ inline double share_of(const attest::format& stored, double made, wide exact, do
     if (!(limit < kernels::infinity)) return 0;
     const double size = std::fabs(static_cast<double>(exact)) + limit;
     if (!(size < stored.greatest())) return 0;
-    const double error = static_cast<double>(std::fabs(attest::round_to(stored, made) - exact)), total = limit == 0 && exact == 0 ? 0 : limit + attest::ulp(stored, size) / 2;
+    const double error = static_cast<double>(std::fabs(attest::round_to(stored, made) - exact)),
+                 total = limit == 0 && exact == 0 ? 0 : limit + attest::ulp(stored, size) / 2;
     return error == 0 ? 0 : error <= 1e300 * total ? error / total : kernels::infinity;
 }
 
@@ -178,16 +185,20 @@ struct shares_of_all {
     }
     [[nodiscard]] std::string text() const {
         char line[160];
-        std::snprintf(line, sizeof line, "certain %.3f %.3f %.3f %.3f, expected %.3f %.3f %.3f %.3f (dq, dk, dv, dS)", dq.certain, dk.certain, dv.certain, ds.certain, dq.expected, dk.expected, dv.expected,
-                      ds.expected);
+        std::snprintf(line, sizeof line, "certain %.3f %.3f %.3f %.3f, expected %.3f %.3f %.3f %.3f (dq, dk, dv, dS)", dq.certain, dk.certain,
+                      dv.certain, ds.certain, dq.expected, dk.expected, dv.expected, ds.expected);
         return line;
     }
 };
 // The greatest shares of all elements, in arithmetic number a.
-inline shares_of_all hold(const attest::format& stored, const kernels::gradients& made, const kernels::exact_gradients& exact, const limits_of_input& limits, std::size_t a) {
+inline shares_of_all hold(const attest::format& stored, const kernels::gradients& made, const kernels::exact_gradients& exact,
+                          const limits_of_input& limits, std::size_t a) {
     shares_of_all all;
-    const auto each = [&](share& s, const std::vector<double>& values, const std::vector<wide>& right, const std::vector<attest::element_limits>& of) {
-        for (std::size_t e = 0; e < values.size(); ++e) s.take({share_of(stored, values[e], right[e], of[e].certain), share_of(stored, values[e], right[e], of[e].expected), of[e].expected <= of[e].certain});
+    const auto each = [&](share& s, const std::vector<double>& values, const std::vector<wide>& right,
+                          const std::vector<attest::element_limits>& of) {
+        for (std::size_t e = 0; e < values.size(); ++e)
+            s.take({share_of(stored, values[e], right[e], of[e].certain), share_of(stored, values[e], right[e], of[e].expected),
+                    of[e].expected <= of[e].certain});
     };
     each(all.dq, made.dq, exact.dq, limits.dq[a]);
     each(all.dk, made.dk, exact.dk, limits.dk[a]);

@@ -12,7 +12,9 @@ using kernels::gradient_setting;
 
 namespace {
 const arithmetic& named(const char* name) { return *find_arithmetic(name); }
-gradient_inputs normal(generator& r, std::size_t n_q, std::size_t n_k, std::size_t d_k, std::size_t d_v, const format& f) { return make_gradient_inputs(kernels::gradient_families[0], r, n_q, n_k, d_k, d_v, f); }
+gradient_inputs normal(generator& r, std::size_t n_q, std::size_t n_k, std::size_t d_k, std::size_t d_v, const format& f) {
+    return make_gradient_inputs(kernels::gradient_families[0], r, n_q, n_k, d_k, d_v, f);
+}
 } // namespace
 
 TEST_CASE("right backward kernels stay inside both limits", "[oracle]") {
@@ -21,7 +23,8 @@ TEST_CASE("right backward kernels stay inside both limits", "[oracle]") {
         for (const kernels::gradient_family& what : kernels::gradient_families)
             for (int run = 0; run < 3; ++run) {
                 const std::size_t lengths[] = {1, 2, 3, 5, 8, 16, 24}, dimensions[] = {1, 2, 4, 8, 16};
-                const std::size_t n_q = lengths[r.below(7)], n_k = r.below(2) == 0 ? n_q : lengths[r.below(7)], d_k = dimensions[r.below(5)], d_v = r.below(2) == 0 ? d_k : 1 + r.below(12);
+                const std::size_t n_q = lengths[r.below(7)], n_k = r.below(2) == 0 ? n_q : lengths[r.below(7)], d_k = dimensions[r.below(5)],
+                                  d_v = r.below(2) == 0 ? d_k : 1 + r.below(12);
                 const gradient_inputs in = make_gradient_inputs(what, r, n_q, n_k, d_k, d_v, *s.format);
                 const kernels::exact_gradients exact = differentiate(in);
                 const limits_of_input limits(in, exact, {&named(s.arithmetic)}, 8);
@@ -42,8 +45,10 @@ TEST_CASE("rows that round alike: as many as a limit that took them for independ
         generator r(22);
         for (const kernels::gradient_family& what : kernels::gradient_families) {
             const std::string name = what.name;
-            if (name.find("logits 1e-") != 0 && name.find("repeated") != 0 && name.find("one query") != 0 && name != "equal keys" && name != "q = 0") continue;
-            gradient_inputs in = make_gradient_inputs(what, r, 341, 12, 1 + r.below(2), 1, *s.format); // 1/341: where a weight of equal ones is most off
+            if (name.find("logits 1e-") != 0 && name.find("repeated") != 0 && name.find("one query") != 0 && name != "equal keys" && name != "q = 0")
+                continue;
+            gradient_inputs in = make_gradient_inputs(what, r, 341, 12, 1 + r.below(2), 1,
+                                                      *s.format); // 1/341: where a weight of equal ones is most off
             for (double& x : in.dz) x = name.find("dout = q") == std::string::npos ? std::fabs(x) : x;
             const kernels::exact_gradients exact = differentiate(in);
             const limits_of_input limits(in, exact, {&named(s.arithmetic)}, 8);
@@ -98,7 +103,9 @@ struct adversary {
 
     [[nodiscard]] wide towards(wide derivative) const { return derivative * up < 0 ? -1 : 1; }
     [[nodiscard]] static wide moved(wide x, wide direction, wide relative) { return x + direction * std::fabs(x) * relative; }
-    [[nodiscard]] wide stored(wide x, wide direction) const { return a.weight > 0 ? x + direction * static_cast<wide>(detail::store_error(a.output, static_cast<double>(std::fabs(x)))) : x; }
+    [[nodiscard]] wide stored(wide x, wide direction) const {
+        return a.weight > 0 ? x + direction * static_cast<wide>(detail::store_error(a.output, static_cast<double>(std::fabs(x)))) : x;
+    }
     // `direction(l)`: sign of the derivative to the logarithm of weight l; `common`: of all.
     template <class Direction> [[nodiscard]] std::vector<wide> weights(const Direction& direction, wide common) const {
         std::vector<wide> w(in.n_k);
@@ -109,7 +116,9 @@ struct adversary {
             of_exp += g.weight[l] * of_key;
             w[l] = moved(w[l], direction(l), of_key) / sum;
         }
-        for (wide& x : w) x *= std::exp(common * (of_exp + (static_cast<wide>(in.n_k) + 2 * std::fabs(g.lse[0])) * static_cast<wide>(a.unit))); // the denominator, and a rounded lse
+        for (wide& x : w)
+            x *= std::exp(common * (of_exp + (static_cast<wide>(in.n_k) + 2 * std::fabs(g.lse[0])) *
+                                                 static_cast<wide>(a.unit))); // the denominator, and a rounded lse
         return w;
     }
     [[nodiscard]] wide dq(std::size_t c) const {
@@ -126,7 +135,8 @@ struct adversary {
             sum += g.ds[l] * k[l];
         }
         const wide n = static_cast<wide>(in.n_k), u = static_cast<wide>(a.unit), operand = static_cast<wide>(a.operand);
-        const std::vector<wide> w = weights([&](std::size_t l) { return towards(g.ds[l] * (k[l] - k_mean) - g.weight[l] * sum); }, towards(sum - mean * k_mean));
+        const std::vector<wide> w = weights([&](std::size_t l) { return towards(g.ds[l] * (k[l] - k_mean) - g.weight[l] * sum); },
+                                            towards(sum - mean * k_mean));
         wide d = 0, rounding = 0, total = 0;
         for (std::size_t l = 0; l < in.n_k; ++l) {
             const wide direction = towards(k[l] - k_mean);
@@ -156,7 +166,8 @@ TEST_CASE("an adversary that uses every allowance stays inside the certain limit
         double of_dq = 0, of_dv = 0;
         for (int run = 0; run < 300; ++run) {
             const std::size_t lengths[] = {1, 2, 3, 4, 8, 16, 33};
-            gradient_inputs in = make_gradient_inputs(kernels::gradient_families[r.below(13)], r, 1, lengths[r.below(7)], 1 + r.below(8), 1 + r.below(8), formats::bf16);
+            gradient_inputs in = make_gradient_inputs(kernels::gradient_families[r.below(13)], r, 1, lengths[r.below(7)], 1 + r.below(8),
+                                                      1 + r.below(8), formats::bf16);
             if (r.below(3) == 0) kernels::change::times(in.q, 10, formats::bf16);
             const kernels::exact_gradients exact = differentiate(in);
             const limits_of_input limits(in, exact, {&a}, 8);
@@ -182,15 +193,18 @@ TEST_CASE("an adversary that uses every allowance stays inside the certain limit
 
 TEST_CASE("a weaker arithmetic has a wider limit of gradients", "[oracle]") {
     generator r(8);
-    const std::pair<const char*, const char*> pairs[] = {{"f64", "f32"}, {"f32", "tf32"}, {"f32", "bf16+f32"}, {"f32", "f16+f32"}, {"bf16+f32", "bf16"}, {"f16+f32", "f16"}, {"f32", "f32/truncate"}, {"bf16", "bf16/ftz"}};
+    const std::pair<const char*, const char*> pairs[] = {{"f64", "f32"},       {"f32", "tf32"},    {"f32", "bf16+f32"},     {"f32", "f16+f32"},
+                                                         {"bf16+f32", "bf16"}, {"f16+f32", "f16"}, {"f32", "f32/truncate"}, {"bf16", "bf16/ftz"}};
     for (int run = 0; run < 20; ++run) {
-        const gradient_inputs in = make_gradient_inputs(kernels::gradient_families[r.below(13)], r, 1 + r.below(12), 1 + r.below(12), 1 + r.below(8), 1 + r.below(8), formats::bf16);
+        const gradient_inputs in = make_gradient_inputs(kernels::gradient_families[r.below(13)], r, 1 + r.below(12), 1 + r.below(12), 1 + r.below(8),
+                                                        1 + r.below(8), formats::bf16);
         const kernels::exact_gradients exact = differentiate(in);
         for (const auto& [strict, loose] : pairs) {
             const limits_of_input limits(in, exact, {&named(strict), &named(loose)}, 8);
             const auto is_wider = [&](const std::vector<std::vector<element_limits>>& x) {
                 for (std::size_t e = 0; e < x[0].size(); ++e)
-                    if (!(x[0][e].certain <= x[1][e].certain && x[0][e].expected <= x[0][e].certain && x[1][e].expected <= x[1][e].certain)) return false;
+                    if (!(x[0][e].certain <= x[1][e].certain && x[0][e].expected <= x[0][e].certain && x[1][e].expected <= x[1][e].certain))
+                        return false;
                 return true;
             };
             CAPTURE(strict, loose, in.n_q, in.n_k);
@@ -245,8 +259,13 @@ TEST_CASE("gradients of which nothing can be said", "[oracle]") {
     CHECK(is_infinite(small({1}, {1, 0}, {300, -300}, {300}), "f16")); // da
     CHECK(!is_infinite(small({1}, {1, 0}, {300, -300}, {300}), "f16+f32"));
     CHECK(is_infinite(small({1}, {1, 0}, {60000, -60000}, {60000}), "f16+f32")); // dS
-    CHECK(is_infinite(small({1}, {1, 0}, {1e30, -1e30}, {1e10}), "f32")); // products of dout and v
+    CHECK(is_infinite(small({1}, {1, 0}, {1e30, -1e30}, {1e10}), "f32"));        // products of dout and v
     CHECK(!is_infinite(small({1}, {1, 0}, {1e30, -1e30}, {1e10}), "f64"));
+    CHECK(limits_of(small({1}, {1e38, 0}, {1, -1}, {100}), "f32").dq[0][0].certain == kernels::infinity); // scores, too
+    CHECK(limits_of(small({0}, {1e38, -1e38}, {1, -1}, {100}), "f32").dq[0][0].certain == kernels::infinity);
+    CHECK(limits_of(small({0}, {1e38, -1e38}, {1, -1}, {100}), "f32").dk[0][0].certain < kernels::infinity);
+    CHECK(limits_of(small({0, 0}, {0}, {1e-30}, {3e38, 3e38}), "f32").dv[0][0].certain == kernels::infinity);
+    CHECK(limits_of(small({0, 0}, {0}, {1e-30}, {1e38, 1e38}), "f32").dv[0][0].certain < kernels::infinity);
 }
 
 TEST_CASE("wrong backward kernels are outside the certain limit", "[oracle]") {
@@ -256,7 +275,9 @@ TEST_CASE("wrong backward kernels are outside the certain limit", "[oracle]") {
         in.causal = "bottom-right";
         const kernels::exact_gradients exact = differentiate(in);
         const limits_of_input limits(in, exact, {&named(s.arithmetic)}, 8);
-        const auto held = [&](const kernels::exact_gradients& x) { return hold(*s.format, {doubles(x.dq), doubles(x.dk), doubles(x.dv), doubles(x.ds)}, exact, limits, 0); };
+        const auto held = [&](const kernels::exact_gradients& x) {
+            return hold(*s.format, {doubles(x.dq), doubles(x.dk), doubles(x.dv), doubles(x.ds)}, exact, limits, 0);
+        };
         CAPTURE(s.arithmetic);
         kernels::exact_gradients unscaled = exact;
         for (wide& x : unscaled.dq) x /= static_cast<wide>(in.score_scale());

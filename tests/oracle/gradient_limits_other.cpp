@@ -13,7 +13,8 @@ namespace {
 const arithmetic& named(const char* name) { return *find_arithmetic(name); }
 
 // dx in T; weights and α da stored in formats, or not.
-template <class T> std::vector<double> softmax_backward(const std::vector<double>& x, const std::vector<double>& da, const format* weights, const format* products) {
+template <class T>
+std::vector<double> softmax_backward(const std::vector<double>& x, const std::vector<double>& da, const format* weights, const format* products) {
     const auto stored = [](const format* f, T y) { return f ? static_cast<T>(round_to(*f, static_cast<double>(y))) : y; };
     T top = static_cast<T>(-kernels::infinity), sum = 0, d = 0;
     std::vector<T> w, product;
@@ -28,7 +29,8 @@ template <class T> std::vector<double> softmax_backward(const std::vector<double
         d += product[l];
     }
     std::vector<double> dx;
-    for (std::size_t l = 0; l < x.size(); ++l) dx.push_back(static_cast<double>(products ? product[l] - w[l] * d : w[l] * (static_cast<T>(da[l]) - d)));
+    for (std::size_t l = 0; l < x.size(); ++l)
+        dx.push_back(static_cast<double>(products ? product[l] - w[l] * d : w[l] * (static_cast<T>(da[l]) - d)));
     return dx;
 }
 } // namespace
@@ -42,7 +44,8 @@ TEST_CASE("softmax's gradient stays inside its limits", "[oracle]") {
             const double spreads[] = {0, 1e-3, 1, 10};
             const bool is_wide = r.below(4) == 0; // x and da are given in f64
             const format& given = is_wide ? formats::f64 : *s.format;
-            const std::vector<double> x = draw(r, n, r.below(2) == 0 ? 0 : 50, spreads[r.below(4)], given), da = draw(r, n, r.below(3) == 0 ? 4 : 0, r.below(4) == 0 ? 0 : 1, given);
+            const std::vector<double> x = draw(r, n, r.below(2) == 0 ? 0 : 50, spreads[r.below(4)], given),
+                                      da = draw(r, n, r.below(3) == 0 ? 4 : 0, r.below(4) == 0 ? 0 : 1, given);
             std::vector<wide> weight(n);
             wide top = -INFINITY, sum = 0, d = 0;
             for (const double y : x) top = std::max(top, static_cast<wide>(y));
@@ -53,18 +56,22 @@ TEST_CASE("softmax's gradient stays inside its limits", "[oracle]") {
             }
             const softmax_gradient_facts f{x, doubles(weight), da, static_cast<double>(top + std::log(sum)), is_wide ? 53 : 0};
             const softmax_gradient_limits limits(named(s.arithmetic), f, 8);
-            const format *const stored = s.weights && r.below(4) != 0 ? s.format : nullptr, *const products = s.everything && r.below(2) == 0 ? s.format : nullptr;
+            const format *const stored = s.weights && r.below(4) != 0 ? s.format : nullptr, *const products = s.everything && r.below(2) == 0
+                                                                                                                  ? s.format
+                                                                                                                  : nullptr;
             std::vector<double> rounded_x = x, rounded_da = da;
             for (std::vector<double>* y : {&rounded_x, &rounded_da})
                 for (double& value : *y) value = round_to(*s.format, value);
-            const std::vector<double> made = s.wide ? softmax_backward<double>(x, da, nullptr, nullptr) : softmax_backward<float>(rounded_x, rounded_da, stored, products);
+            const std::vector<double> made = s.wide ? softmax_backward<double>(x, da, nullptr, nullptr)
+                                                    : softmax_backward<float>(rounded_x, rounded_da, stored, products);
             for (std::size_t l = 0; l < n; ++l) {
                 const wide right = weight[l] * (da[l] - d);
                 const element_limits limit = limits.dx(l);
                 const double share = share_of(*s.format, made[l], right, limit.expected);
                 greatest = std::max(greatest, share);
                 if (share <= 1 && limit.expected <= limit.certain) continue;
-                CAPTURE(s.arithmetic, run, n, l, x, da, stored != nullptr, products != nullptr, made[l], static_cast<double>(right), limit.certain, limit.expected);
+                CAPTURE(s.arithmetic, run, n, l, x, da, stored != nullptr, products != nullptr, made[l], static_cast<double>(right), limit.certain,
+                        limit.expected);
                 CHECK(share <= 1);
             }
         }
@@ -84,10 +91,12 @@ struct learned_scores {
     template <class T> struct result {
         std::vector<T> score, weight, lse, dq, dk, dv, ds;
     };
-    template <class T> [[nodiscard]] std::vector<T> through(const std::vector<double>& w, const std::vector<double>& x, std::size_t row, bool transposed) const {
+    template <class T>
+    [[nodiscard]] std::vector<T> through(const std::vector<double>& w, const std::vector<double>& x, std::size_t row, bool transposed) const {
         std::vector<T> y(transposed ? d : h, 0);
         for (std::size_t a = 0; a < h; ++a)
-            for (std::size_t c = 0; c < d; ++c) (transposed ? y[c] : y[a]) += static_cast<T>(w[a * d + c]) * static_cast<T>(x[row * (transposed ? h : d) + (transposed ? a : c)]);
+            for (std::size_t c = 0; c < d; ++c)
+                (transposed ? y[c] : y[a]) += static_cast<T>(w[a * d + c]) * static_cast<T>(x[row * (transposed ? h : d) + (transposed ? a : c)]);
         return y;
     }
     // ∂s/∂q and ∂s/∂k; `sizes`: sums of |terms|, and what tanh is off by.
@@ -98,7 +107,8 @@ struct learned_scores {
         for (std::size_t a = 0; a < h; ++a) {
             T hidden = 0, size = 0;
             for (std::size_t c = 0; c < d; ++c) {
-                const T one = static_cast<T>(w1[a * d + c]) * static_cast<T>(k[j * d + c]), two = additive ? static_cast<T>(w2[a * d + c]) * static_cast<T>(q[i * d + c]) : 0;
+                const T one = static_cast<T>(w1[a * d + c]) * static_cast<T>(k[j * d + c]),
+                        two = additive ? static_cast<T>(w2[a * d + c]) * static_cast<T>(q[i * d + c]) : 0;
                 hidden += one + two;
                 size += std::abs(one) + std::abs(two);
             }
@@ -119,7 +129,8 @@ struct learned_scores {
         for (std::size_t a = 0; a < h; ++a) {
             T hidden = 0;
             for (std::size_t c = 0; c < d; ++c) {
-                const T one = static_cast<T>(w1[a * d + c]) * static_cast<T>(k[j * d + c]), two = additive ? static_cast<T>(w2[a * d + c]) * static_cast<T>(q[i * d + c]) : 0;
+                const T one = static_cast<T>(w1[a * d + c]) * static_cast<T>(k[j * d + c]),
+                        two = additive ? static_cast<T>(w2[a * d + c]) * static_cast<T>(q[i * d + c]) : 0;
                 hidden += size ? std::abs(one) + std::abs(two) : one + two;
             }
             const T term = additive ? static_cast<T>(b[a]) * (size ? hidden + 1 : std::tanh(hidden)) : static_cast<T>(q[i * d + a]) * hidden;
@@ -263,7 +274,8 @@ TEST_CASE("inputs that are wider than the arithmetic are rounded first", "[oracl
                 for (std::vector<double>* e : {&f.errors[0].bound, &f.errors[0].plain}) (*e)[l] += 2.1 * a.output.unit_roundoff() * size;
             }
             limits.row(f);
-            for (std::size_t c = 0; c < in.d_k; ++c) CHECK(share_of(a.output, made.dq[i * in.d_k + c], exact.dq[i * in.d_k + c], limits.dq(0, c).expected) <= 1);
+            for (std::size_t c = 0; c < in.d_k; ++c)
+                CHECK(share_of(a.output, made.dq[i * in.d_k + c], exact.dq[i * in.d_k + c], limits.dq(0, c).expected) <= 1);
         }
         for (std::size_t c = 0; c < in.d_k; ++c) CHECK(share_of(a.output, made.dk[c], exact.dk[c], limits.dk(0, 0, c).expected) <= 1);
         for (std::size_t c = 0; c < in.d_v; ++c) CHECK(share_of(a.output, made.dv[c], exact.dv[c], limits.dv(0, 0, c).expected) <= 1);

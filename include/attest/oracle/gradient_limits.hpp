@@ -1,59 +1,70 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The limits of attention's gradients: how far a right backward kernel may be from the exact dq, dk, dv and dS in each arithmetic, before the final store.
+/// The limits of attention's gradients: how far a right backward kernel may be from the exact dq, dk, dv and dS in each arithmetic, before the
+/// final store.
 ///
 /// With α = softmax(s_i), da_j = f_j Σ_c dz_c v_jc, D = Σ α_j da_j and dS_j = α_j (da_j − D), passed on as (1 − t_j²) dS_j where scores are capped,
 ///
 ///     dq_i = scale Σ_j dS_ij k_j,   dk_j = scale Σ_i dS_ij q_i,   dv_j = Σ_i f_ij α_ij dz_i.
 ///
-/// **Certain.** Bounds of the row's weights (gradient_limits_weights.hpp), of da, D and dS (gradient_limits_row.hpp) are e_α and e_dS. A sum of n terms in any
-/// order and any blocks, its scale before or after, is off by γ_{n+8} Σ|terms|; operands are off by what the arithmetic allows (tf32: 2^−11; stored k, q, weights in
-/// 16 bits; inputs wider than the arithmetic, once). So with e'_dS the bound of what is passed on, stored,
+/// **Certain.** Bounds of the row's weights (gradient_limits_weights.hpp), of da, D and dS (gradient_limits_row.hpp) are e_α and e_dS. A sum of n
+/// terms in any order and any blocks, its scale before or after, is off by γ_{n+8} Σ|terms|; operands are off by what the arithmetic allows (tf32:
+/// 2^−11; stored k, q, weights in 16 bits; inputs wider than the arithmetic, once). So with e'_dS the bound of what is passed on, stored,
 ///
 ///     |dq_c error| <= scale Σ_j (e'_dS + (γ_{n+8} + operands)(|dS| + e'_dS)) |k_jc|,
 ///
-/// but what a row's dS have in common, the error of D and a factor of all weights, is one error, and acts through the sums Σ α_j (1 − t²) k_jc and dq_c themselves. The same holds
-/// for dk over rows (which have nothing in common), and Σ_i (f e_α + st(f α) + (γ + operands) f (α + e_α)) |dz_ic| for dv. Arithmetic X stores dq and dk once more before the last scaling.
-/// Below the normal range an error is absolute: `tiny` for each operation, times the other operand for an operand.
-/// Infinite where a sum or a store may overflow, and in a row whose scores, shift or exps are not known at all; then for all keys that it sees.
+/// but what a row's dS have in common, the error of D and a factor of all weights, is one error, and acts through the sums Σ α_j (1 − t²) k_jc and
+/// dq_c themselves. The same holds for dk over rows (which have nothing in common), and Σ_i (f e_α + st(f α) + (γ + operands) f (α + e_α)) |dz_ic|
+/// for dv. Arithmetic X stores dq and dk once more before the last scaling. Below the normal range an error is absolute: `tiny` for each operation,
+/// times the other operand for an operand. Infinite where a sum or a store may overflow, and in a row whose scores, shift or exps are not known at
+/// all; then for all keys that it sees.
 ///
-/// **Expected**, for arithmetics that store in 16 bits: what the same arithmetic without those stores, and with no more rescalings than may be expected (limits_order.hpp), may do for certain;
-/// plus λ times the root of the sum of squares of the stores' effects (gradient_limits_sources.hpp for dq, gradient_limits_columns.hpp for dk and dv), plus second order; never above the certain limit.
-/// f64, f32 and tf32 have the certain limit alone. So have, in X, scores with learned weights (what is stored between is not known), and dk with derivatives that belong to pairs (`additive`).
+/// **Expected**, for arithmetics that store in 16 bits: what the same arithmetic without those stores, and with no more rescalings than may be
+/// expected (limits_order.hpp), may do for certain; plus λ times the root of the sum of squares of the stores' effects (gradient_limits_sources.hpp
+/// for dq, gradient_limits_columns.hpp for dk and dv), plus second order; never above the certain limit. f64, f32 and tf32 have the certain limit
+/// alone. So have, in X, scores with learned weights (what is stored between is not known), and dk with derivatives that belong to pairs
+/// (`additive`).
 ///
-/// Assumed: the backward kernel reads the scores that forward stored, or rounds them alike; lse is that of weights before they are stored in 16 bits; independence and alikeness as the files above say.
+/// Assumed: the backward kernel reads the scores that forward stored, or rounds them alike; lse is that of weights before they are stored in 16
+/// bits; independence and alikeness as the files above say.
 #pragma once
 
 #include "attest/oracle/element_limits.hpp"
 #include "attest/oracle/gradient_limits_columns.hpp"
+#include "attest/oracle/gradient_limits_sums.hpp"
 #include "attest/oracle/limits_order.hpp"
 
 #include <memory>
 
 namespace attest {
 
-/// See the head of this file. Rows may come in any order, each once, and any subset of them where only `dq` and `ds` are asked. Spans of shape and facts must stay, those of facts until the next row.
+/// See the head of this file. Rows may come in any order, each once, and any subset of them where only `dq` and `ds` are asked. Spans of shape and
+/// facts must stay, those of facts until the next row.
 class attention_gradient_limits {
 public:
-    /// `possible`: the arithmetics, by whose number limits are asked; `lambda`: of the expected limit; `keys`: whose dk and dv will be asked for (each costs 12 to 24 bytes a row where something is stored in 16 bits).
-    attention_gradient_limits(const std::vector<const arithmetic*>& possible, const gradient_shape& shape, double lambda, const std::vector<std::size_t>& keys = {})
-        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0), dv_value_(shape.n_k * shape.d_v, 0.0) {
+    /// `possible`: the arithmetics, by whose number limits are asked; `lambda`: of the expected limit; `keys`: whose dk and dv will be asked for
+    /// (each costs 12 to 24 bytes a row where something is stored in 16 bits).
+    attention_gradient_limits(const std::vector<const arithmetic*>& possible, const gradient_shape& shape, double lambda,
+                              const std::vector<std::size_t>& keys = {})
+        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
+          dv_value_(shape.n_k * shape.d_v, 0.0) {
         std::vector<const arithmetic*> stored;
         for (const arithmetic* const a : possible) {
             of_arithmetic& one = *of_.emplace_back(std::make_unique<of_arithmetic>());
             one.all = *a;
             one.plain = detail::without_stores(*a);
-            one.dk.assign(dk_value_.size(), 0);
-            one.dv.assign(dv_value_.size(), 0);
+            one.sums.begin(shape);
             one.unbounded.assign(shape.n_k, false);
             if (!detail::stores_weights(one.all)) continue;
             one.in_columns = stored.size();
             stored.push_back(&one.all);
-            one.plain_dk = one.dk;
-            one.plain_dv = one.dv;
+            one.plain_sums.begin(shape);
         }
-        if (!stored.empty()) columns_ = std::make_unique<detail::gradient_columns>(shape, keys, stored, lambda);
+        if (!stored.empty() && !keys.empty()) columns_ = std::make_unique<detail::gradient_columns>(shape, keys, stored, lambda);
     }
+
+    attention_gradient_limits(const attention_gradient_limits&) = delete;
+    attention_gradient_limits& operator=(const attention_gradient_limits&) = delete;
 
     /// Makes a row the last one, and adds it to its keys.
     void row(const gradient_row_facts& facts) {
@@ -63,9 +74,10 @@ public:
         if (pairs) pair_keys_ = detail::brief_matrix(facts.to_query, shape_.d_k);
         queries_ = detail::brief_matrix(facts.to_key, shape_.d_k);
         if (queries_.value.empty()) queries_ = detail::brief_matrix({std::vector<double>(shape_.d_k, 0.0), {}}, shape_.d_k); // an empty row of pairs
-        row_of_key_ = pairs ? detail::rows_of_keys{&pair_keys_, nullptr} : detail::rows_of_keys{&k_, &facts.key};
         values_.make(facts, v_);
-        values_of_gradients(pairs);
+        const detail::rows_of_keys keys = pairs ? detail::rows_of_keys{&pair_keys_, nullptr} : detail::rows_of_keys{&k_, &facts.key};
+        row_.make(facts, values_, keys, queries_, pairs, shape_);
+        add_values();
         for (std::size_t a = 0; a < of_.size(); ++a) {
             of_arithmetic& one = *of_[a];
             const gradient_score_errors& errors = facts.errors[a];
@@ -73,9 +85,8 @@ public:
             one.bounds.make(one.all, values_, facts, shape_, v_, errors.bound, plain, errors.sink, static_cast<double>(values_.n));
             if (one.bounds.unbounded)
                 for (const std::size_t key : facts.key) one.unbounded[key] = true;
-            one.dq.assign(shape_.d_k, 0);
-            if (!one.bounds.unbounded) add(one.all, one.bounds, pairs, one.dq, one.dk, one.dv, nullptr);
-            if (detail::stores_weights(one.all)) expect(one, errors, plain, pairs);
+            if (!one.bounds.unbounded) one.sums.add_row(one.all, shape_, row_, one.bounds, nullptr);
+            if (detail::stores_weights(one.all)) expect(one, errors, plain);
         }
         if (columns_) columns_->add_row(values_, facts, queries_);
     }
@@ -84,39 +95,42 @@ public:
     [[nodiscard]] element_limits dq(std::size_t a, std::size_t c) const {
         const of_arithmetic& one = *of_[a];
         if (one.bounds.unbounded) return {};
-        return finished(one, dq_value_[c], one.dq[c], knows_stores(one) ? one.plain_dq[c] + likely(one.squares[c], one.plain_bounds.weight.relative) : one.dq[c]);
+        if (!knows_stores(one)) return finished(one, row_.dq[c], one.sums.dq[c], one.sums.dq[c]);
+        return finished(one, row_.dq[c], one.sums.dq[c], one.plain_sums.dq[c] + likely(one.squares[c], one.plain_bounds.weight.relative));
     }
-    /// dS of the last row's visible key number l, for the gradient of a mask. `summed`: the mask broadcasts, so that what it gets is a sum, and may be one of
-    /// stored dS. Limits of a sum: the sum of these.
-    [[nodiscard]] element_limits ds(std::size_t a, std::size_t l, bool summed = false) const {
+    /// dS of the last row's visible key number l, for the gradient of a mask. `summed`: the mask broadcasts, so that what it gets is a sum, and may
+    /// be one of stored dS; of as many terms as `terms` says (0: no more than rows and keys). Limits of a sum: the sum of these.
+    [[nodiscard]] element_limits ds(std::size_t a, std::size_t l, bool summed = false, std::size_t terms = 0) const {
         const of_arithmetic& one = *of_[a];
         if (one.bounds.unbounded) return {};
         const auto in_sum = [&](const arithmetic& of, double error) {
             if (!summed) return error;
-            const double size = values_.ds_size[l] + error, terms = static_cast<double>(shape_.rows + shape_.n_k);
-            return error + detail::error_of_store(of, size) + detail::unfused(detail::roundings(terms, of.unit) * size);
+            const double size = values_.ds_size[l] + error, count = static_cast<double>(terms != 0 ? terms : shape_.rows + shape_.n_k);
+            return error + detail::error_of_store(of, size) + detail::unfused(detail::roundings(count, of.unit) * size);
         };
         const double certain = finite(in_sum(one.all, one.bounds.ds_error[l]) * slack);
         if (!detail::stores_weights(one.all)) return {certain, certain};
-        const double expected = in_sum(one.plain, one.plain_bounds.ds_error[l]) + one.sources.second[l] + likely(one.sources.square_of_ds(l, summed), one.plain_bounds.weight.relative);
+        const double expected = in_sum(one.plain, one.plain_bounds.ds_error[l]) + one.sources.second[l] +
+                                likely(one.sources.square_of_ds(l, summed), one.plain_bounds.weight.relative);
         return {certain, std::min(certain, finite(expected * slack))};
     }
 
     /// When all rows are there.
     [[nodiscard]] element_limits dk(std::size_t a, std::size_t key, std::size_t c) {
         const of_arithmetic& one = *of_[a];
-        if (one.unbounded[key]) return {};
+        if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, shape_.scale, one.sums.size_of_dk[key])) return {};
         const std::size_t at = key * shape_.d_k + c;
-        const bool expects = knows_stores(one) && !pairs_ && columns_->wants(key);
-        return finished(one, dk_value_[at], one.dk[at], expects ? one.plain_dk[at] + likely(squares_of(a, key).dk[c], one.relative) : one.dk[at]);
+        const double certain = one.sums.dk[at];
+        if (!knows_stores(one) || pairs_ || !wants(key)) return finished(one, dk_value_[at], certain, certain);
+        return finished(one, dk_value_[at], certain, one.plain_sums.dk[at] + likely(squares_of(a, key).dk[c], one.relative));
     }
     [[nodiscard]] element_limits dv(std::size_t a, std::size_t key, std::size_t c) {
         const of_arithmetic& one = *of_[a];
-        if (one.unbounded[key]) return {};
+        if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, 1, one.sums.size_of_dv[key])) return {};
         const std::size_t at = key * shape_.d_v + c;
-        const double certain = finite(one.dv[at] * slack);
-        if (!knows_stores(one) || !columns_->wants(key)) return {certain, certain};
-        return {certain, std::min(certain, finite((one.plain_dv[at] + likely(squares_of(a, key).dv[c], one.relative)) * slack))};
+        const double certain = finite(one.sums.dv[at] * slack);
+        if (!knows_stores(one) || !wants(key)) return {certain, certain};
+        return {certain, std::min(certain, finite((one.plain_sums.dv[at] + likely(squares_of(a, key).dv[c], one.relative)) * slack))};
     }
 
 private:
@@ -125,17 +139,22 @@ private:
         std::size_t in_columns = 0;
         detail::gradient_row_bounds bounds, plain_bounds; // of the last row
         detail::gradient_row_sources sources;
-        std::vector<double> dq, plain_dq, squares;        // of the last row, over the scale
-        std::vector<double> dk, plain_dk, dv, plain_dv;   // of all keys; dk over the scale
-        std::vector<bool> unbounded;                      // keys seen by a row of which nothing is known
-        double relative = 0;                              // greatest of all rows: what derivatives are off by
+        detail::gradient_sums sums, plain_sums;
+        std::vector<double> squares; // of the effects of stores on dq of the last row, over the scale
+        std::vector<bool> unbounded; // keys seen by a row of which nothing is known
+        double relative = 0;         // greatest of all rows: what derivatives are off by
     };
     static constexpr double slack = 1 + 0x1p-20; // far more than double, and 26 bits, lose here
 
     [[nodiscard]] static double finite(double x) { return x >= 0 && x < detail::infinity_of_double ? x : detail::infinity_of_double; }
     // Whether all that is stored in 16 bits is known as sources.
-    [[nodiscard]] bool knows_stores(const of_arithmetic& one) const { return detail::stores_weights(one.all) && !(shape_.learned && detail::stores_scores(one.all)); }
-    [[nodiscard]] double likely(double squares, double relative) const { return detail::unfused(detail::unfused(lambda_ * attest::sqrt(squares)) * (1 + relative)); }
+    [[nodiscard]] bool knows_stores(const of_arithmetic& one) const {
+        return detail::stores_weights(one.all) && !(shape_.learned && detail::stores_scores(one.all));
+    }
+    [[nodiscard]] bool wants(std::size_t key) const { return columns_ != nullptr && columns_->wants(key); }
+    [[nodiscard]] double likely(double squares, double relative) const {
+        return detail::unfused(detail::unfused(lambda_ * attest::sqrt(squares)) * (1 + relative));
+    }
 
     // Of dq_c or dk_c, from what the sums over dS may be off by, and the sum itself.
     [[nodiscard]] element_limits finished(const of_arithmetic& one, double value, double certain, double expected) const {
@@ -153,73 +172,33 @@ private:
         return {proved, std::min(proved, scaled(expected))};
     }
 
-    // dq, dk (each over the scale) and dv themselves.
-    void values_of_gradients(bool pairs) {
-        dq_value_.assign(shape_.d_k, 0);
-        k_mean_.assign(shape_.d_k, 0);
+    // dk (over the scale) and dv themselves.
+    void add_values() {
         for (std::size_t l = 0; l < values_.n; ++l) {
-            const double m = detail::brief(facts_->weight[l] * values_.slope[l]), s = detail::brief(values_.ds[l] * values_.slope[l]), w = detail::brief(facts_->weight[l] * values_.factor[l]);
-            const double *const k = row_of_key_.value(l), *const q = queries_.row(pairs ? l : 0);
+            const double s = detail::brief(values_.ds[l] * values_.slope[l]), w = detail::brief(facts_->weight[l] * values_.factor[l]);
+            const double* const q = row_.queries->row(row_.pairs ? l : 0);
             double *const dk = dk_value_.data() + facts_->key[l] * shape_.d_k, *const dv = dv_value_.data() + facts_->key[l] * shape_.d_v;
-            for (std::size_t c = 0; c < shape_.d_k; ++c) {
-                dq_value_[c] += s * k[c];
-                k_mean_[c] += m * k[c];
-                dk[c] += s * q[c];
-            }
+            for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += s * q[c];
             for (std::size_t c = 0; c < shape_.d_v; ++c) dv[c] += w * values_.dz[c];
         }
     }
 
-    // The last row's part of the sums over dS and over weights; of plain ones with what is of second order.
-    void add(const arithmetic& a, const detail::gradient_row_bounds& b, bool pairs, std::vector<double>& dq, std::vector<double>& dk, std::vector<double>& dv, const detail::gradient_row_sources* sources) const {
-        const bool sized = shape_.learned || k_.has_sizes || queries_.has_sizes;
-        const double input = detail::input_unit(a, shape_.input_precision), once = detail::together(detail::together(a.operand, input), a.query_key * shape_.stores);
-        const double between = shape_.learned ? 3 * once + (detail::stores_scores(a) ? 4 * a.weight : 0) : 0; // q or k, its product with a weight, both stored, and the weight
-        const double operands = detail::together(detail::together(once, a.operand), detail::together(between, detail::roundings(shape_.roundings, a.unit)));
-        const double over_keys = detail::roundings(static_cast<double>(values_.n) + 8, a.unit), over_rows = detail::roundings(static_cast<double>(shape_.rows) + 8, a.unit);
-        const double of_values = detail::together(detail::together(a.operand, detail::together(a.operand, input)), detail::roundings(static_cast<double>(shape_.rows) + 6, a.unit));
-        const double operand_tiny = a.operand_tiny + detail::input_tiny(a, shape_.input_precision), key_tiny = operand_tiny + a.tiny + (detail::stores_scores(a) ? a.weight_tiny * shape_.stores : 0);
-        for (std::size_t l = 0; l < values_.n; ++l) {
-            const double slope = values_.slope[l], second = sources != nullptr ? detail::unfused(sources->second[l] * slope) : 0;
-            const double size = detail::unfused(slope * values_.ds_size[l]) + b.passed_error[l], in_row = b.passed_apart[l] + second, moved = b.passed_error[l] + second, absolute = detail::unfused(key_tiny * size) + 2 * a.tiny;
-            const double of_operands = detail::unfused(operands * size) + operand_tiny;
-            double* const of_key = dk.data() + facts_->key[l] * shape_.d_k;
-            if (!sized) {
-                accumulate(dq.data(), row_of_key_.magnitude(l), in_row + of_operands + detail::unfused(over_keys * size), absolute, shape_.d_k);
-                accumulate(of_key, queries_.magnitudes(pairs ? l : 0), moved + of_operands + detail::unfused(over_rows * size), absolute, shape_.d_k);
-            } else { // the derivative's own error, and sums' inside it, relative to other sizes
-                accumulate(dq.data(), row_of_key_.magnitude(l), in_row, absolute, shape_.d_k);
-                accumulate(dq.data(), row_of_key_.size(l), of_operands + detail::unfused(over_keys * size), 0, shape_.d_k);
-                accumulate(of_key, queries_.magnitudes(pairs ? l : 0), moved, absolute, shape_.d_k);
-                accumulate(of_key, queries_.sizes(pairs ? l : 0), of_operands + detail::unfused(over_rows * size), 0, shape_.d_k);
-            }
-            const double f = values_.factor[l], w = b.weight.high[l];
-            if (f == 0) continue;
-            const detail::two_stores stored = detail::errors_of_stores(a, w, f);
-            const double of_weight = detail::unfused(f * b.weight.error[l]) + stored.before + stored.after + detail::unfused(detail::unfused(of_values * f) * w) +
-                                     (sources != nullptr ? detail::unfused(f * sources->second_of_weight[l]) : 0) + a.operand_tiny;
-            accumulate(dv.data() + facts_->key[l] * shape_.d_v, values_.dz_size.data(), of_weight, detail::unfused(detail::unfused(operand_tiny * f) * w) + 2 * a.tiny, shape_.d_v);
-        }
-        for (std::size_t c = 0; c < shape_.d_k; ++c) dq[c] += detail::unfused(b.of_sum * detail::size_of(dq_value_[c])) + detail::unfused(b.of_mean * detail::size_of(k_mean_[c]));
-    }
-    static void accumulate(double* to, const double* size, double times, double more, std::size_t d) {
-        const double factor = detail::brief_above(times);
-        for (std::size_t c = 0; c < d; ++c) to[c] += factor * size[c] + more;
-    }
-
     // The last row's sources, and what columns need of it.
-    void expect(of_arithmetic& one, const gradient_score_errors& errors, const std::vector<double>& plain, bool pairs) {
-        one.plain_dq.assign(shape_.d_k, 0);
+    void expect(of_arithmetic& one, const gradient_score_errors& errors, const std::vector<double>& plain) {
         one.squares.assign(shape_.d_k, 0);
         if (one.bounds.unbounded) { // its keys are unbounded too, whatever else they are given
-            one.sources.make(one.all, nothing_, no_facts_, shape_, errors, one.bounds, one.plain_bounds, v_, row_of_key_, queries_, lambda_);
-            columns_->add_row(one.in_columns, nothing_, no_facts_, one.sources, 0, 0);
+            one.sources.make(one.all, nothing_, no_facts_, shape_, errors, one.bounds, one.plain_bounds, v_, row_.keys, queries_, lambda_);
+            if (columns_) columns_->add_row(one.in_columns, nothing_, no_facts_, one.sources, 0, 0);
             return;
         }
-        one.plain_bounds.make(one.plain, values_, *facts_, shape_, v_, plain, plain, errors.sink, detail::expected_rescalings(facts_->score, lambda_));
-        one.sources.make(one.all, values_, *facts_, shape_, errors, one.bounds, one.plain_bounds, v_, row_of_key_, queries_, lambda_);
-        add(one.plain, one.plain_bounds, pairs, one.plain_dq, one.plain_dk, one.plain_dv, &one.sources);
-        one.sources.add_squares(one.squares, row_of_key_);
+        one.plain_bounds.make(one.plain, values_, *facts_, shape_, v_, plain, plain, errors.sink,
+                              detail::expected_rescalings(facts_->score, lambda_));
+        one.sources.make(one.all, values_, *facts_, shape_, errors, one.bounds, one.plain_bounds, v_, row_.keys, queries_, lambda_);
+        one.plain_sums.add_row(one.plain, shape_, row_, one.plain_bounds, &one.sources);
+        one.sources.add_squares(one.squares, row_.keys);
+        if (columns_) leave(one);
+    }
+    void leave(of_arithmetic& one) {
         double of_scores = 0, of_ds = 0;
         for (std::size_t l = 0; l < values_.n; ++l) {
             if (!(facts_->weight[l] > 0x1p-30)) continue;
@@ -228,12 +207,14 @@ private:
         }
         const double relative = one.plain_bounds.weight.relative;
         one.relative = std::max(one.relative, relative);
-        columns_->add_row(one.in_columns, values_, *facts_, one.sources, std::min(relative + detail::unfused(lambda_ * detail::root_of_squares(of_scores, one.sources.shift)), 1.0), of_ds);
+        columns_->add_row(one.in_columns, values_, *facts_, one.sources,
+                          std::min(relative + detail::unfused(lambda_ * detail::root_of_squares(of_scores, one.sources.shift)), 1.0), of_ds);
     }
 
     [[nodiscard]] const detail::gradient_columns::squares& squares_of(std::size_t a, std::size_t key) {
         if (!last_ || last_arithmetic_ != a || last_key_ != key) {
-            last_ = columns_->of_key(of_[a]->in_columns, key, k_.value.empty() ? nullptr : k_.sizes(key), dk_value_.data() + key * shape_.d_k, dv_value_.data() + key * shape_.d_v);
+            last_ = columns_->of_key(of_[a]->in_columns, key, k_.value.empty() ? nullptr : k_.sizes(key), dk_value_.data() + key * shape_.d_k,
+                                     dv_value_.data() + key * shape_.d_v);
             last_arithmetic_ = a;
             last_key_ = key;
         }
@@ -243,12 +224,12 @@ private:
     gradient_shape shape_;
     double lambda_ = 0;
     detail::brief_matrix v_, k_, pair_keys_, queries_;
-    detail::rows_of_keys row_of_key_;
     const gradient_row_facts* facts_ = nullptr;
     gradient_row_facts no_facts_;
     detail::gradient_row_values values_, nothing_;
     std::vector<std::unique_ptr<of_arithmetic>> of_;
-    std::vector<double> dq_value_, k_mean_, dk_value_, dv_value_; // k_mean_: Σ α_l (1 − t_l²) k_l
+    detail::gradient_row_of_keys row_; // the last one
+    std::vector<double> dk_value_, dv_value_;
     std::unique_ptr<detail::gradient_columns> columns_;
     bool pairs_ = false;
     std::size_t last_arithmetic_ = 0, last_key_ = 0;

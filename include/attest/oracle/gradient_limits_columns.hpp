@@ -2,8 +2,9 @@
 /// \file
 /// The 16-bit error sources of dk_j and dv_j: those of all rows that see key j, and what rows share.
 ///
-/// A key's gradients are sums over rows, and which sources round alike is seen only when all rows are there. So rows leave what is needed: four bytes a row and
-/// key for weights and for dS, in arithmetic X also for scores and the bounds of their sources. With t_i what dS_ij is multiplied by (q_i) and f dropout's factor:
+/// A key's gradients are sums over rows, and which sources round alike is seen only when all rows are there. So rows leave what is needed: four
+/// bytes a row and key for weights and for dS, in arithmetic X also for scores and the bounds of their sources. With t_i what dS_ij is multiplied
+/// by (q_i) and f dropout's factor:
 ///
 /// | source | alike where | derivative of dk_j/scale | of dv_j |
 /// |---|---|---|---|
@@ -15,9 +16,10 @@
 /// | X: stored da_ij; α_ij da_ij | these are | α_ij (1 − t²) t_i; (1 − t²) t_i | |
 /// | X: q_ic, as an operand of this sum | queries are | dS_ij | |
 ///
-/// In X the stored k_j is one source of the scores of all rows. Its effect through the mean query is taken exactly (dk_j/scale, or dv_j, times the bound that the mean
-/// query gives); that through q_i − mean is counted with the score's sources, as if rows were independent. That is an assumption: the exact derivative would cost d times all
-/// else. Alike queries: those whose product with a fixed vector is, to the unit of 16 bits and the size of its terms.
+/// In X the stored k_j is one source of the scores of all rows. Its effect through the mean query is taken exactly (dk_j/scale, or dv_j, times the
+/// bound that the mean query gives); that through q_i − mean is counted with the score's sources, as if rows were independent. That is an
+/// assumption: the exact derivative would cost d times all else. Alike queries: those whose product with a fixed vector is, to the unit of 16 bits
+/// and the size of its terms.
 #pragma once
 
 #include "attest/oracle/gradient_limits_sources.hpp"
@@ -30,13 +32,17 @@ class gradient_columns {
 public:
     /// `keys`: whose dk and dv will be asked for. `arithmetics`: those that store in 16 bits; they must stay.
     gradient_columns(const gradient_shape& shape, const std::vector<std::size_t>& keys, std::vector<const arithmetic*> arithmetics, double lambda)
-        : shape_{shape}, lambda_{lambda}, column_(shape.n_k, none), columns_{keys.size()}, of_(arithmetics.size()), arithmetics_{std::move(arithmetics)} {
+        : shape_{shape}, lambda_{lambda}, column_(shape.n_k, none), columns_{keys.size()}, of_(arithmetics.size()),
+          arithmetics_{std::move(arithmetics)} {
         for (std::size_t at = 0; at < keys.size(); ++at) column_[keys[at]] = at;
+        for (const arithmetic* const a : arithmetics_) any_stores_scores_ = any_stores_scores_ || stores_scores(*a);
     }
     [[nodiscard]] bool wants(std::size_t key) const { return column_[key] != none; }
 
-    /// What arithmetic number a adds. `noise_of_weights`, relative, and `noise_of_ds`, relative to the weight: how far values may be off before they are stored.
-    void add_row(std::size_t a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_row_sources& s, double noise_of_weights, double noise_of_ds) {
+    /// What arithmetic number a adds. `noise_of_weights`, relative, and `noise_of_ds`, relative to the weight: how far values may be off before
+    /// they are stored.
+    void add_row(std::size_t a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_row_sources& s, double noise_of_weights,
+                 double noise_of_ds) {
         of_[a].rows.push_back({s.shift, s.mean, noise_of_weights, noise_of_ds});
         if (!stores_scores(*arithmetics_[a])) return;
         put(of_[a].bound, r, f, [&](std::size_t l) { return s.score[l]; });
@@ -46,7 +52,7 @@ public:
     void add_row(const gradient_row_values& r, const gradient_row_facts& f, const brief_matrix& to_key) {
         put(weight_, r, f, [&](std::size_t l) { return f.weight[l]; });
         put(ds_, r, f, [&](std::size_t l) { return r.ds[l] * r.slope[l]; });
-        put(score_, r, f, [&](std::size_t l) { return f.score[l]; });
+        if (any_stores_scores_) put(score_, r, f, [&](std::size_t l) { return f.score[l]; });
         if (shape_.cap > 0) put(slope_, r, f, [&](std::size_t l) { return r.slope[l]; });
         if (!f.factor.empty()) factor_.resize(rows_ * columns_, 1.0F); // rows before the first that drops some
         if (!factor_.empty() || !f.factor.empty()) put(factor_, r, f, [&](std::size_t l) { return r.factor[l]; });
@@ -150,7 +156,8 @@ private:
     void of_ds(const arithmetic& stored, std::vector<double>& dk) {
         std::vector<double> squares_of_one(shape_.d_k, 0.0);
         runs_.sort(stored.output, rows_, [&](std::size_t i) { return ds_of_[i]; }, [&](std::size_t i) { return ds_noise_[i]; });
-        add(runs_, squares_of_one, to_key_, [&](std::size_t i) { return error_of_store_scaled(stored, size_of(ds_of_[i]) + ds_noise_[i], shape_.scale); });
+        add(runs_, squares_of_one, to_key_,
+            [&](std::size_t i) { return error_of_store_scaled(stored, size_of(ds_of_[i]) + ds_noise_[i], shape_.scale); });
         for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += unfused(stores_of_ds(stored, shape_.cap > 0) * squares_of_one[c]);
     }
     // da − D, and α da where it has the other sign: the weight's own part in D.
@@ -167,7 +174,9 @@ private:
             return root_of_squares(both.before, both.after) * w_[i] * slope_of_[i];
         });
         runs_.sort(stored.output, rows_, [&](std::size_t i) { return w_[i] * da_of_[i]; }, no_noise);
-        add(runs_, dk, to_key_, [&](std::size_t i) { return error_of_store(stored, w_[i] * size_of(da_of_[i])) * slope_of_[i]; });
+        add(runs_, dk, to_key_, [&](std::size_t i) {
+            return error_of_store(stored, (w_[i] + w_noise_[i] + error_of_store(stored, w_[i] + w_noise_[i])) * size_of(da_of_[i])) * slope_of_[i];
+        });
     }
     void of_scores(std::size_t a, const double* k, squares& s) {
         const arithmetic& stored = *arithmetics_[a];
@@ -197,7 +206,9 @@ private:
     void sort_queries(const arithmetic& a) {
         if (sorted_for_ == a.output.precision) return;
         sorted_for_ = a.output.precision;
-        queries_.sort_by(rows_, [&](std::size_t i) { return projection_[i]; }, [&](std::size_t i) { return unfused(a.output.unit_roundoff() * projection_size_[i]); });
+        queries_.sort_by(
+            rows_, [&](std::size_t i) { return projection_[i]; },
+            [&](std::size_t i) { return unfused(a.output.unit_roundoff() * projection_size_[i]); });
         mean_query_.assign(shape_.d_k, 0);
         for (std::size_t i = 0; i < rows_; ++i)
             for (std::size_t c = 0; c < shape_.d_k; ++c) mean_query_[c] += to_key_[i * shape_.d_k + c];
@@ -214,6 +225,7 @@ private:
     double lambda_ = 0;
     std::vector<std::size_t> column_;
     std::size_t columns_ = 0, rows_ = 0;
+    bool any_stores_scores_ = false;
     int sorted_for_ = 0;
     std::vector<of_arithmetic> of_;
     std::vector<const arithmetic*> arithmetics_;

@@ -9,8 +9,8 @@
 
 namespace attest {
 
-/// Rows of d numbers each that a gradient of scores is multiplied by: the derivatives of an unscaled score. For a dot product k_j (to q) and q_i (to k), rotated
-/// where RoPE is; W k_j and Wᵀ q_i for `bilinear`; for `additive` they belong to the pair of i and j.
+/// Rows of d numbers each that a gradient of scores is multiplied by: the derivatives of an unscaled score. For a dot product k_j (to q) and q_i
+/// (to k), rotated where RoPE is; W k_j and Wᵀ q_i for `bilinear`; for `additive` they belong to the pair of i and j.
 struct derivative_rows {
     std::span<const double> value;
     /// What the derivative's own errors are relative to: Σ|terms| where it is a sum, the norm of the pair where it is rotated; empty: |value|.
@@ -23,36 +23,36 @@ struct gradient_score_errors {
     std::vector<double> plain; ///< the same arithmetic without its 16-bit stores; empty: it has none
     /// The root of the sum of squares of the bounds of all that is stored in 16 bits on the way to the score; empty: `bound` − `plain`.
     std::vector<double> noise;
-    double sink = 0;           ///< `bound` of the sink's logit
+    double sink = 0; ///< `bound` of the sink's logit
 };
 
 /// One row. Vectors are over the visible keys.
 struct gradient_row_facts {
-    std::vector<std::size_t> key;    ///< the visible keys, ascending
-    std::vector<double> score;       ///< what enters softmax
+    std::vector<std::size_t> key; ///< the visible keys, ascending
+    std::vector<double> score;    ///< what enters softmax
     std::vector<double> weight;
-    std::vector<double> factor;      ///< of dropout: 0 or 1/(1 − p); empty: 1
-    std::vector<double> tanh;        ///< of a softcap: tanh(s/cap); empty: there is none
+    std::vector<double> factor; ///< of dropout: 0 or 1/(1 − p); empty: 1
+    std::vector<double> tanh;   ///< of a softcap: tanh(s/cap); empty: there is none
     double lse = 0;
-    double sink_weight = 0;          ///< of an attention sink; 0: none
-    std::span<const double> dz;      ///< the gradient of the row's output, d_v
-    derivative_rows to_key;          ///< d_k numbers; `additive`: a row for each visible key
-    derivative_rows to_query;        ///< empty: those of `gradient_shape`; `additive`: a row for each visible key
+    double sink_weight = 0;                    ///< of an attention sink; 0: none
+    std::span<const double> dz;                ///< the gradient of the row's output, d_v
+    derivative_rows to_key;                    ///< d_k numbers; `additive`: a row for each visible key
+    derivative_rows to_query;                  ///< empty: those of `gradient_shape`; `additive`: a row for each visible key
     std::vector<gradient_score_errors> errors; ///< one for each arithmetic
 };
 
 /// What the rows of one head have in common.
 struct gradient_shape {
-    std::size_t rows = 0;            ///< the most that will come: n_q, or n_q times the heads that share keys and values
+    std::size_t rows = 0;                  ///< the most that will come: n_q, or n_q times the heads that share keys and values
     std::size_t n_k = 0, d_k = 0, d_v = 0; ///< d_k: of dq and dk
     double scale = 1;
-    double cap = 0;                  ///< of a softcap; 0: none
-    std::span<const double> v;       ///< n_k × d_v
-    derivative_rows to_query;        ///< n_k × d_k; empty where each row has its own
-    double roundings = 1;            ///< that a derivative may have met, each relative to its `size`: 1 for a dot product, d + 8 with RoPE or learned weights
-    double stores = 1;               ///< the same for what is stored in 16 bits, where scores are: 1 for a dot product, 5 with RoPE
-    bool learned = false;            ///< derivatives are sums over weights: what is between is an operand, and in 16 bits stored, once more
-    int input_precision = 0;         ///< significant bits of the widest of q, k, v and dout; 0: no wider than any arithmetic
+    double cap = 0;            ///< of a softcap; 0: none
+    std::span<const double> v; ///< n_k × d_v
+    derivative_rows to_query;  ///< n_k × d_k; empty where each row has its own
+    double roundings = 1;    ///< that a derivative may have met, each relative to its `size`: 1 for a dot product, d + 8 with RoPE or learned weights
+    double stores = 1;       ///< the same for what is stored in 16 bits, where scores are: 1 for a dot product, 5 with RoPE
+    bool learned = false;    ///< derivatives are sums over weights: what is between is an operand, and in 16 bits stored, once more
+    int input_precision = 0; ///< significant bits of the widest of q, k, v and dout; 0: no wider than any arithmetic
 };
 
 namespace detail {

@@ -2,18 +2,23 @@
 /// \file
 /// How far one row of a right backward kernel's da, D and dS can be from their exact values: proved bounds, in one arithmetic.
 ///
-/// Absolute bounds are carried from step to step, with what structure there is (u: the unit; st(x): the error of storing x in 16 bits, where the arithmetic does):
+/// Absolute bounds are carried from step to step, with what structure there is (u: the unit; st(x): the error of storing x in 16 bits, where the
+/// arithmetic does):
 ///
-/// - da_l = f_l Σ_c dz_c v_lc: γ Σ|terms|, operands rounded in tf32 (and inputs wider than the arithmetic), and in arithmetic X stored, before and after the factor f of dropout;
+/// - da_l = f_l Σ_c dz_c v_lc: γ Σ|terms|, operands rounded in tf32 (and inputs wider than the arithmetic), and in arithmetic X stored, before and
+///   after the factor f of dropout;
 /// - D, as Σ α da or as Σ_c dz_c out_c with the out as it was stored. The errors of weights that leave their sum at 1 act through da − D (and −D, for
-///   a sink), others through da, in both ways alike. The first way adds Σ α e_da and its own sum, in X also the stores of weights and of their products with
-///   da; the second the stores of forward's weights (through da, or da − D where stored weights are summed), its sums, and st(out_c) |dz_c|. The bound is the greater;
+///   a sink), others through da, in both ways alike. The first way adds Σ α e_da and its own sum, in X also the stores of weights and of their
+///   products with da; the second the stores of forward's weights (through da, or da − D where stored weights are summed), its sums, and st(out_c)
+///   |dz_c|. The bound is the greater;
 /// - dS_l = α_l (da_l − D) = α_l da_l − α_l D:
-///       e_dS = e_α |da − D| + (α + e_α)(e_da + e_D + 4u (|da| + |D|)), in X also st(α)(|da − D| + e_da + e_D) + st(α da).
+///       e_dS = e_α |da − D| + (α + e_α)(e_da + e_D + 4u (|da| + |D|)), in X also st(α)(|da − D| + e_da + e_D) + st(α da), of α as it was stored.
 ///   Of that, two things are the same in the whole row: D, and a factor e^c of its weights. With α̂ = e^c (α + a) and D̂ = e^{c'} (D + δ),
 ///       dS_l = e^c ((α + a)(da + e_da) − (α + a)(e^{c'} (D + δ))),
-///   so that sums Σ dS_l κ_l, such as dq, are off by (e^c − 1)|Σ dS κ| + e^c ((e^{c'} − 1)|D| + e^{c'} |δ|) |Σ α κ| and for each key by |κ_l| e^c (a |da − D| + (α + a) e_da + a e_D): `apart`;
-/// - what goes on to q and k: times 1 − t² for a softcap, t = tanh(s/cap) being off by no more than the score over the cap; stored in 16 bits with or without the scale.
+///   so that sums Σ dS_l κ_l, such as dq, are off by (e^c − 1)|Σ dS κ| + e^c ((e^{c'} − 1)|D| + e^{c'} |δ|) |Σ α κ| and for each key by |κ_l| e^c
+///   (a |da − D| + (α + a) e_da + a e_D): `apart`;
+/// - what goes on to q and k: times 1 − t² for a softcap, t = tanh(s/cap) being off by no more than the score over the cap; stored in 16 bits with
+///   or without the scale.
 #pragma once
 
 #include "attest/oracle/gradient_limits_weights.hpp"
@@ -24,7 +29,9 @@ namespace attest::detail {
 [[nodiscard]] inline bool stores_scores(const arithmetic& a) { return a.score > 0; }   ///< X
 
 /// Storing a number of this size in 16 bits, if the arithmetic does.
-[[nodiscard]] inline double error_of_store(const arithmetic& a, double size) { return stores_weights(a) ? std::max(store_error(a.output, size), std::min(a.weight_tiny, size)) : 0; }
+[[nodiscard]] inline double error_of_store(const arithmetic& a, double size) {
+    return stores_weights(a) ? std::max(store_error(a.output, size), std::min(a.weight_tiny, size)) : 0;
+}
 /// Before and after dropout's factor.
 struct two_stores {
     double before = 0, after = 0;
@@ -47,7 +54,9 @@ struct two_stores {
 /// How often dS is stored on its way to q and k: in X with a softcap also times cap, times 1 − t², and divided by cap.
 [[nodiscard]] inline int stores_of_ds(const arithmetic& a, bool capped) { return !stores_weights(a) ? 0 : stores_scores(a) && capped ? 4 : 1; }
 
-[[nodiscard]] inline double greatest_sum(const arithmetic& a) { return a.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
+[[nodiscard]] inline double greatest_sum(const arithmetic& a) {
+    return a.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest();
+}
 
 class gradient_row_bounds {
 public:
@@ -59,7 +68,7 @@ public:
     std::vector<double> passed_apart; ///< the same without what is common to the row
     std::vector<double> out_high;     ///< |out_c| before it is stored
     double d_error = 0;
-    double of_sum = 0, of_mean = 0;   ///< what is common to the row: relative to Σ dS κ, and what acts through Σ α κ
+    double of_sum = 0, of_mean = 0; ///< what is common to the row: relative to Σ dS κ, and what acts through Σ α κ
     bool unbounded = false;
 
     /// `bound`, `repeated`, `sink`, `rescalings`: see gradient_weight_bounds.
@@ -116,11 +125,13 @@ private:
             const double w = weight.high[l], da = size_of(r.da[l]), e = da_error[l], stored = error_of_store_anywhere(a, w);
             moved += unfused(weight.normalised[l] * r.mean_size[l]);
             noise += unfused((weight.apart[l] - weight.normalised[l]) * da);
-            from_da += unfused(w * e) + unfused(unfused(sum * w) * (da + e)) + 2 * a.tiny;
-            if (stores_scores(a)) from_da += unfused(error_of_store(a, w) * (da + e)) + error_of_store(a, unfused(w * (da + e)));
+            const double store = stores_scores(a) ? error_of_store(a, w) : 0, kept = w + store; // below the normal range not near w
+            from_da += unfused(kept * e) + unfused((store + unfused(sum * kept)) * (da + e)) + 2 * a.tiny;
+            if (stores_scores(a)) from_da += error_of_store(a, unfused(kept * (da + e)));
             from_out += unfused(stored / (1 - a.weight) * std::max(da, r.mean_size[l]));
             all += unfused(w * r.da_size[l]);
-            const double of_size = brief_above(r.factor[l] * w), of_error = brief_above(r.factor[l] * (weight.error[l] + 2 * stored + unfused(forward * w)));
+            const double of_size = brief_above(r.factor[l] * w),
+                         of_error = brief_above(r.factor[l] * (weight.error[l] + 2 * stored + unfused(forward * w)));
             const double* const sizes = v.magnitudes(f.key[l]);
             for (std::size_t c = 0; c < v.d; ++c) {
                 out_error[c] += of_error * sizes[c];
@@ -134,7 +145,8 @@ private:
             const double o = size_of(r.out[c]);
             out_high[c] = o + std::min(out_error[c], out_size[c] + o) + 4 * count * a.tiny;
             const double kept = stores_weights(a) ? error_of_store(a, out_high[c]) : unfused(a.unit * out_high[c]);
-            from_out += unfused(r.dz_size[c] * (kept + unfused(roundings(d_v + 2, a.unit) * (out_high[c] + kept)))) + 2 * a.tiny + unfused(input_tiny_ * out_high[c]);
+            from_out += unfused(r.dz_size[c] * (kept + unfused(roundings(d_v + 2, a.unit) * (out_high[c] + kept)))) + 2 * a.tiny +
+                        unfused(input_tiny_ * out_high[c]);
             if (!(out_size[c] < greatest_sum(a))) unbounded = true;
         }
         // However far the weights are off, their mean of da stays in the hull.
@@ -147,20 +159,23 @@ private:
 
     // Sets ds_error; gives what is not common to the row.
     double of_ds(const arithmetic& a, const gradient_row_values& r, std::size_t l) {
-        const double w = weight.high[l], da = size_of(r.da[l]) + da_error[l], d = size_of(r.d) + d_error, apart = da_error[l] + d_error;
-        double own = unfused(unfused(roundings(4, a.unit) * w) * (da + d)) + 4 * a.tiny;
-        if (stores_scores(a)) own += unfused(error_of_store(a, w) * (r.mean_size[l] + apart)) + error_of_store(a, unfused(w * da));
+        const double store = stores_scores(a) ? error_of_store(a, weight.high[l]) : 0, w = weight.high[l] + store;
+        const double da = size_of(r.da[l]) + da_error[l], d = size_of(r.d) + d_error, apart = da_error[l] + d_error;
+        double own = unfused(unfused(roundings(4, a.unit) * w) * (da + d)) + unfused(store * (r.mean_size[l] + d_error)) + 4 * a.tiny;
+        if (stores_scores(a)) own += error_of_store(a, unfused(w * da));
         ds_error[l] = unfused(weight.error[l] * r.mean_size[l]) + unfused(w * apart) + own;
         return unfused((1 + weight.common) * (unfused(weight.apart[l] * (r.mean_size[l] + d_error)) + unfused(w * da_error[l]))) + own;
     }
 
     // What `e` of dS is when it has gone through the cap and was stored.
-    double passed(const arithmetic& a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_shape& shape, std::size_t l, double score_error, double e) {
+    double passed(const arithmetic& a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_shape& shape, std::size_t l,
+                  double score_error, double e) {
         double size = r.ds_size[l] + ds_error[l];
         if (!f.tanh.empty()) {
             const double t = size_of(f.tanh[l]), off = score_error / shape.cap;
             slope_error[l] = std::min(unfused(off * (2 * t + off)) + roundings(3, a.unit), 1.0);
-            const double slope = r.slope[l] + slope_error[l], more = unfused(size * slope_error[l]) + unfused(unfused(roundings(4, a.unit) * slope) * size) + 4 * a.tiny;
+            const double slope = r.slope[l] + slope_error[l],
+                         more = unfused(size * slope_error[l]) + unfused(unfused(roundings(4, a.unit) * slope) * size) + 4 * a.tiny;
             e = unfused(r.slope[l] * e) + more;
             size = unfused(r.slope[l] * size) + more;
             if (stores_scores(a)) {

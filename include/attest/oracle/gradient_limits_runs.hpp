@@ -2,12 +2,13 @@
 /// \file
 /// Error sources that round alike, as in limits_alike.hpp, with many effects each: a source of dS_ij acts on all d components of dq_i.
 ///
-/// Values are sorted by size (opposite values have opposite errors) and cut into runs of at most 1/16 of a ULP. In a run with effects x_l (bound times signed derivative, times the value's
-/// sign), their sum T and partial sums P_t in order, the errors add up to at most
+/// Values are sorted by size (opposite values have opposite errors) and cut into runs of at most 1/16 of a ULP. In a run with effects x_l (bound
+/// times signed derivative, times the value's sign), their sum T and partial sums P_t in order, the errors add up to at most
 ///
 ///     max over t of |T − 2 P_t|  +  (spread/b) Σ |x_l|,    and not less than √Σ x_l² is taken;
 ///
-/// the squares of runs are summed. Where values are the same, T stands for the maximum. That runs are independent is an assumption of the expected limit.
+/// the squares of runs are summed. Where values are the same, T stands for the maximum. That runs are independent is an assumption of the expected
+/// limit.
 ///
 /// Sums over n·d terms are what limits cost, so they must be loops that compilers can vectorise, and still give the same bits with and without fused
 /// multiply-add. Both hold where all factors have at most 26 bits (`brief`): the product of two is exact, and fusing it changes nothing.
@@ -52,7 +53,8 @@ public:
         for (std::size_t l = 0; l < n; ++l) {
             const double v = value(l), size = v < 0 ? -v : v, off = noise(l), far = size + off;
             // A value below its own noise is the noise, which is mostly common to many: the sign is not its own any more.
-            entries_[l] = {size, far <= stored.greatest() ? ulp(stored, far) / 2 : infinity_of_double, static_cast<std::uint32_t>(l), v < 0 && size > off};
+            entries_[l] = {size, far <= stored.greatest() ? ulp(stored, far) / 2 : infinity_of_double, static_cast<std::uint32_t>(l),
+                           v < 0 && size > off};
         }
         cut();
     }
@@ -70,7 +72,8 @@ public:
         return total;
     }
 
-    /// The same for d effects a source, added to `totals`. `fill(l, sign, x)` writes sign·x_0 … sign·x_{d−1}, each a sum of products of numbers in 26 bits.
+    /// The same for d effects a source, added to `totals`. `fill(l, sign, x)` writes sign·x_0 … sign·x_{d−1}, each a sum of products of numbers in
+    /// 26 bits.
     template <class Fill> void add_squares(std::span<double> totals, const Fill& fill) {
         const std::size_t d = totals.size();
         effect_.assign(d, 0);
@@ -115,7 +118,8 @@ private:
     };
 
     void cut() {
-        std::sort(entries_.begin(), entries_.end(), [](const entry& a, const entry& b) { return a.size < b.size || (a.size == b.size && a.source < b.source); });
+        std::sort(entries_.begin(), entries_.end(),
+                  [](const entry& a, const entry& b) { return a.size < b.size || (a.size == b.size && a.source < b.source); });
         std::size_t first = 0;
         for (std::size_t at = 0; at < entries_.size(); ++at) {
             entries_[at].first = at == 0 || !(entries_[at].size - entries_[first].size <= entries_[first].half_ulp / 8);

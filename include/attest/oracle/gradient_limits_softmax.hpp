@@ -2,14 +2,16 @@
 /// \file
 /// The limits of softmax's gradient alone: dx_j = α_j (da_j − D), D = Σ α_l da_l, from x and da as they are given.
 ///
-/// Kernels keep the weights as they gave them out, or make them again; not from lse. With e_α the bound of the weights before they are stored (gradient_limits_weights.hpp, E being what rounding a wider x
-/// does), y = α + e_α + st(α) the greatest stored weight, γ and st as in gradient_limits_row.hpp and ι the rounding of a wider da,
+/// Kernels keep the weights as they gave them out, or make them again; not from lse. With e_α the bound of the weights before they are stored
+/// (gradient_limits_weights.hpp, E being what rounding a wider x does), y = α + e_α + st(α) the greatest stored weight, γ and st as in
+/// gradient_limits_row.hpp and ι the rounding of a wider da,
 ///
 ///     e_D  = Σ e_α |da − D|, of what leaves the sum of weights at 1, else Σ e_α |da|;  + Σ (st(α) + (γ_{n+3} + ι) y) |da|;  in X + Σ st(α da)
 ///     e_dx = (e_α + st(α)) |da − D| + y (e_D + ι |da| + 4u (|da| + |D|)) + γ …;                                                in X + st(α da)
 ///
-/// **Expected**: the same without what is stored in 16 bits, plus λ times the root of the sum of squares of stored weights (bound st(α_l), derivative 1_{jl} (da_j − D) − α_j da_l), and in X of stored α_l da_l
-/// (1_{jl} − α_j); what rounds alike is one (gradient_limits_runs.hpp). Linear in the stores, so nothing is of second order.
+/// **Expected**: the same without what is stored in 16 bits, plus λ times the root of the sum of squares of stored weights (bound st(α_l),
+/// derivative 1_{jl} (da_j − D) − α_j da_l), and in X of stored α_l da_l (1_{jl} − α_j); what rounds alike is one (gradient_limits_runs.hpp).
+/// Linear in the stores, so nothing is of second order.
 #pragma once
 
 #include "attest/oracle/element_limits.hpp"
@@ -76,19 +78,24 @@ private:
             high[l] = w.high[l] + stored[l];
             product[l] = detail::stores_scores(a) ? detail::error_of_store(a, detail::unfused(high[l] * da)) : 0;
             moved += detail::unfused(w.normalised[l] * from_mean(l));
-            rest += detail::unfused((w.error[l] - w.normalised[l] + stored[l] + detail::unfused(sum * high[l])) * da) + product[l] + detail::unfused(high[l] * input_tiny) + 2 * a.tiny;
+            rest += detail::unfused((w.error[l] - w.normalised[l] + stored[l] + detail::unfused(sum * high[l])) * da) + product[l] +
+                    detail::unfused(high[l] * input_tiny) + 2 * a.tiny;
             if (!(detail::unfused(high[l] * da) < detail::greatest_sum(a) / static_cast<double>(n + 1))) return {};
         }
         const double d_error = std::min(moved, std::max(std::max(high_ - d_, d_ - low_), 0.0) + detail::unfused(0x1p-50 * size_of_d)) + rest;
         for (std::size_t l = 0; l < n; ++l) {
             const double da = detail::size_of(f_.da[l]);
-            e[l] = detail::unfused((w.error[l] + stored[l]) * from_mean(l)) + detail::unfused(high[l] * (d_error + input_tiny + detail::unfused(input * da) + detail::unfused(few * (da + size_of_d + d_error)))) +
+            e[l] = detail::unfused((w.error[l] + stored[l]) * from_mean(l)) +
+                   detail::unfused(high[l] *
+                                   (d_error + input_tiny + detail::unfused(input * da) + detail::unfused(few * (da + size_of_d + d_error)))) +
                    product[l] + 4 * a.tiny;
         }
         return {e, w.relative};
     }
     // At least |da − D|.
-    [[nodiscard]] double from_mean(std::size_t l) const { return detail::size_of(f_.da[l] - d_) + detail::unfused(0x1p-40 * (detail::size_of(f_.da[l]) + detail::size_of(d_))); }
+    [[nodiscard]] double from_mean(std::size_t l) const {
+        return detail::size_of(f_.da[l] - d_) + detail::unfused(0x1p-40 * (detail::size_of(f_.da[l]) + detail::size_of(d_)));
+    }
 
     void squares(double lambda) {
         const std::size_t n = f_.x.size();
@@ -97,7 +104,8 @@ private:
         std::vector<double> stored(n), product(n, 0.0);
         for (std::size_t l = 0; l < n; ++l) {
             stored[l] = detail::error_of_store(a_, f_.weight[l] * (1 + relative));
-            if (detail::stores_scores(a_)) product[l] = detail::error_of_store(a_, detail::unfused(f_.weight[l] * detail::size_of(f_.da[l])) * (1 + relative + a_.weight));
+            if (detail::stores_scores(a_))
+                product[l] = detail::error_of_store(a_, detail::unfused(f_.weight[l] * detail::size_of(f_.da[l])) * (1 + relative + a_.weight));
         }
         detail::alike_sources runs;
         const auto noise = [](std::size_t) { return 0.0; };

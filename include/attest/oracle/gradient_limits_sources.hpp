@@ -13,40 +13,47 @@
 /// | da_l; α_l da_l, if stored apart | X | α_l (κ_l − K̄); κ_l − K̄ | α_l κ_l; κ_l |
 /// | k_lc, as an operand of this sum | X | (1 − t_l²) dS_l | the same |
 ///
-/// The greater sum of squares counts. The bound of a source is half a ULP at its value and the noise that comes with it. Where that of a score is not small, its derivative is the greatest over
-/// the box: weights there are up to e^{2b} times as large. The bias ½ Σ b² sup|∂²| is added (`second`), with
+/// The greater sum of squares counts. The bound of a source is half a ULP at its value and the noise that comes with it. Where that of a score is
+/// not small, its derivative is the greatest over the box: weights there are up to e^{2b} times as large. The bias ½ Σ b² sup|∂²| is added
+/// (`second`), with
 ///
 ///     |∂²dS_j/∂s_l²| <= α_l |dS_j| + 3 α_j |dS_l|  (l ≠ j),   |∂²dS_l/∂s_l²| <= |dS_l|,   |∂²α_j/∂s_l²| <= α_j α_l  (l ≠ j),   |∂²α_l/∂s_l²| <= α_l.
 ///
-/// What is stored of the query is one source for all scores of its row. For dq it is taken as if it were one a key: Σ_l of the derivatives is 0, so that a common error cancels (assumed: what is left of it does not add up).
+/// What is stored of the query is one source for all scores of its row. For dq it is taken as if it were one a key: Σ_l of the derivatives is 0, so
+/// that a common error cancels (assumed: what is left of it does not add up).
 #pragma once
 
 #include "attest/oracle/gradient_limits_row.hpp"
 
 namespace attest::detail {
 
-/// ‖a + b‖² <= ‖a‖² + ‖b‖² + 2‖a'‖‖b‖, from the squares: for effects a and b of which only the part a' of a, its share of the square, has the same sources as b.
-[[nodiscard]] inline double square_of_sum(double a, double b, double share = 1) { return a + b + 2 * unfused(attest::sqrt(unfused(a * share)) * attest::sqrt(b)); }
+/// ‖a + b‖² <= ‖a‖² + ‖b‖² + 2‖a'‖‖b‖, from the squares: for effects a and b of which only the part a' of a, its share of the square, has the same
+/// sources as b.
+[[nodiscard]] inline double square_of_sum(double a, double b, double share = 1) {
+    return a + b + 2 * unfused(attest::sqrt(unfused(a * share)) * attest::sqrt(b));
+}
 [[nodiscard]] inline double square(double x) { return unfused(x * x); }
 [[nodiscard]] inline double root_of_squares(double a, double b) { return attest::sqrt(square(a) + square(b)); }
 
 /// Of one row, in one arithmetic that stores in 16 bits. Vectors are over the visible keys.
 class gradient_row_sources {
 public:
-    std::vector<double> score;       ///< X: bound of all that is stored on the way to the score, raised to the greatest derivative over the box
-    std::vector<double> ds_noise;    ///< how far dS may be off before it is stored, if errors are as likely up as down
+    std::vector<double> score;    ///< X: bound of all that is stored on the way to the score, raised to the greatest derivative over the box
+    std::vector<double> ds_noise; ///< how far dS may be off before it is stored, if errors are as likely up as down
     std::vector<double> second, second_of_weight; ///< second order, of dS and of weights
-    double shift = 0;                ///< root of the squares of Σ α_l δ_l: what all weights of the row share
-    double mean = 0;                 ///< the same of D: what all dS of the row share
+    double shift = 0;                             ///< root of the squares of Σ α_l δ_l: what all weights of the row share
+    double mean = 0;                              ///< the same of D: what all dS of the row share
 
-    void make(const arithmetic& a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_shape& shape, const gradient_score_errors& errors,
-              const gradient_row_bounds& all, const gradient_row_bounds& plain, const brief_matrix& v, const rows_of_keys& k, const brief_matrix& q, double lambda) {
+    void make(const arithmetic& a, const gradient_row_values& r, const gradient_row_facts& f, const gradient_shape& shape,
+              const gradient_score_errors& errors, const gradient_row_bounds& all, const gradient_row_bounds& plain, const brief_matrix& v,
+              const rows_of_keys& k, const brief_matrix& q, double lambda) {
         a_ = &a;
         r_ = &r;
         f_ = &f;
         cap_ = f.tanh.empty() ? 0 : shape.cap;
         operand_ = a.query_key * shape.stores;
-        for (std::vector<double>* x : {&score, &ds_noise, &second, &second_of_weight, &weight_, &da_, &product_, &passed_, &moved_}) x->assign(r.n, 0);
+        for (std::vector<double>* x : {&score, &ds_noise, &second, &second_of_weight, &weight_, &da_, &product_, &passed_, &moved_})
+            x->assign(r.n, 0);
         shift = mean = score_mean_ = mean_of_da_ = mean_of_out_ = 0;
         if (r.n == 0) return;
         of_keys(shape, k);
@@ -77,7 +84,8 @@ public:
         // of_row(l) κ_l + of_mean(l) K̄ + of_g(l) g
         const auto in_all = [&](const auto& of_row, const auto& of_mean, const auto& of_g) {
             return [this, &k, d, of_row, of_mean, of_g](std::size_t l, double sign, double* x) {
-                const double p = brief(sign * of_row(l) * r_->slope[l]), s = brief(sign * of_mean(l)), t = brief(sign * of_g(l)), *const row = k.value(l);
+                const double p = brief(sign * of_row(l) * r_->slope[l]), s = brief(sign * of_mean(l)),
+                             t = brief(sign * of_g(l)), *const row = k.value(l);
                 for (std::size_t c = 0; c < d; ++c) x[c] = p * row[c] + (s * k_mean_[c] + t * g_[c]);
             };
         };
@@ -108,7 +116,9 @@ public:
 
     /// The square of the effects on one dS, itself stored or not.
     [[nodiscard]] double square_of_ds(std::size_t l, bool stored) const {
-        const double w = f_->weight[l], effects[] = {moved_ds(l) * score[l], r_->ds_size[l] * shift, w * mean, r_->mean_size[l] * weight_[l], w * da_[l], product_[l], stored ? passed_[l] : 0};
+        const double w = f_->weight[l],
+                     effects[] = {moved_ds(l) * score[l], r_->ds_size[l] * shift, w * mean, r_->mean_size[l] * weight_[l], w * da_[l], product_[l],
+                                  stored ? passed_[l] : 0};
         double sum = 0;
         for (const double x : effects) sum += square(x);
         return sum;
@@ -143,7 +153,9 @@ private:
         for (std::size_t l = 0; l < n; ++l) box += unfused(f_->weight[l] * (attest::exp(std::min(errors.bound[l], 300.0)) - 1));
         double weighted = 0, weighted_ds = 0, of_weight = 0, of_ds = 0;
         for (std::size_t l = 0; l < n; ++l) {
-            const double b = !errors.noise.empty() ? errors.noise[l] : errors.plain.empty() ? errors.bound[l] : std::max(errors.bound[l] - errors.plain[l], 0.0);
+            const double b = !errors.noise.empty()  ? errors.noise[l]
+                             : errors.plain.empty() ? errors.bound[l]
+                                                    : std::max(errors.bound[l] - errors.plain[l], 0.0);
             score[l] = unfused(b * attest::exp(std::min(errors.bound[l] + box, 300.0)));
             const double by_weight = unfused(f_->weight[l] * score[l]), by_ds = unfused(r_->ds_size[l] * score[l]);
             weighted += by_weight;
@@ -196,13 +208,14 @@ private:
             if (r_->factor[l] == 0) continue;
             const two_stores stored = errors_of_stores(*a_, size / r_->factor[l], r_->factor[l]);
             da_[l] = root_of_squares(stored.before, stored.after);
-            product_[l] = error_of_store(*a_, unfused((f_->weight[l] + std::min(all.weight.error[l], f_->weight[l])) * size));
+            product_[l] = error_of_store(*a_, unfused((f_->weight[l] + std::min(all.weight.error[l], f_->weight[l]) + weight_[l]) * size));
         }
         const auto no_noise = [](std::size_t) { return 0.0; };
         by_da_.sort(a_->output, r_->n, [&](std::size_t l) { return r_->da[l]; }, no_noise);
         by_product_.sort(a_->output, r_->n, [&](std::size_t l) { return f_->weight[l] * r_->da[l]; }, no_noise);
-        mean_of_da_ = by_weight_.square([&](std::size_t l) { return weight_[l] * r_->da[l]; }) + by_da_.square([&](std::size_t l) { return da_[l] * f_->weight[l]; }) +
-                      by_product_.square([&](std::size_t l) { return product_[l]; });
+        mean_of_da_ = by_weight_.square([&](std::size_t l) { return weight_[l] * r_->da[l]; }) + by_da_.square([&](std::size_t l) {
+            return da_[l] * f_->weight[l];
+        }) + by_product_.square([&](std::size_t l) { return product_[l]; });
     }
 
     // D = Σ dz out, with forward's weights and the out as they were stored. Where stored weights are summed, theirs act through da − D.
@@ -216,7 +229,8 @@ private:
             const double* const row = v.magnitudes(f_->key[l]);
             for (std::size_t c = 0; c < v.d; ++c) squares[c] += brief_above(row[c] * row[c]) * square;
         }
-        const double of_weights = std::max(by_weight_.square([&](std::size_t l) { return stored[l] * r_->da[l]; }), by_weight_.square([&](std::size_t l) { return stored[l] * r_->from_mean[l]; }));
+        const double of_weights = std::max(by_weight_.square([&](std::size_t l) { return stored[l] * r_->da[l]; }),
+                                           by_weight_.square([&](std::size_t l) { return stored[l] * r_->from_mean[l]; }));
         for (std::size_t c = 0; c < v.d; ++c) {
             const double most = std::min(all.out_high[c], plain.out_high[c] + unfused(lambda * attest::sqrt(squares[c])));
             noise[c] = most - size_of(r_->out[c]);
@@ -241,8 +255,8 @@ private:
     const gradient_row_values* r_ = nullptr;
     const gradient_row_facts* f_ = nullptr;
     double cap_ = 0, operand_ = 0, score_mean_ = 0, mean_of_da_ = 0, mean_of_out_ = 0; // the last three: squares
-    std::vector<double> weight_, da_, product_; // X: errors of stores
-    std::vector<double> passed_;                // of storing dS on its way to q and k, once
+    std::vector<double> weight_, da_, product_;                                        // X: errors of stores
+    std::vector<double> passed_;                                                       // of storing dS on its way to q and k, once
     std::vector<double> moved_, k_mean_, g_, share_of_keys_;
     alike_sources by_score_, by_weight_, by_da_, by_product_, by_ds_, by_out_;
 };

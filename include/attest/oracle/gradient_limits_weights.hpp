@@ -8,11 +8,12 @@
 ///
 /// with |ε_l| <= E_l, the error of score l, and a factor e^{ζ_l} of everything else:
 ///
-/// - exp itself, its argument, and log2 e on score and lse apart: x_l = exp_relative + (exp_slope + 2u)·distance + 3u |s_l|. The distance is that from a shift, which may stay behind the greatest
-///   score by 8 bits, or from lse;
-/// - common to the row, so one source whatever their number: the denominator's exps (Σ α (e^x − 1)), its sum and up to R rescalings (n for the certain limit, those that may be expected for the other), the
-///   roundings of lse, of its parts and of the parts' lse where they are merged, and scores made a second time: P_l of the difference is not stored in 16 bits, nor an operand's
-///   rounding, which is the same both times (assumed: what forward stores in 16 bits backward reads, or rounds alike): Σ α (e^{2P} − 1).
+/// - exp itself, its argument, and log2 e on score and lse apart: x_l = exp_relative + (exp_slope + 2u)·distance + 3u |s_l|. The distance is that
+///   from a shift, which may stay behind the greatest score by 8 bits, or from lse;
+/// - common to the row, so one source whatever their number: the denominator's exps (Σ α (e^x − 1)), its sum and up to R rescalings (n for the
+///   certain limit, those that may be expected for the other), the roundings of lse, of its parts and of the parts' lse where they are merged, and
+///   scores made a second time: P_l of the difference is not stored in 16 bits, nor an operand's rounding, which is the same both times (assumed:
+///   what forward stores in 16 bits backward reads, or rounds alike): Σ α (e^{2P} − 1).
 ///
 /// α' is bounded from both sides with key l at one end of its bound and all others at the other: it never exceeds 1.
 #pragma once
@@ -37,7 +38,8 @@ public:
     bool unbounded = false;
 
     /// `repeated`: P, of scores that are made a second time; `most_rescalings`: R. `from_lse`: whether weights may be made from a rounded lse.
-    void make(const arithmetic& a, const gradient_row_facts& f, std::span<const double> bound, std::span<const double> repeated, double sink, double most_rescalings, bool from_lse = true) {
+    void make(const arithmetic& a, const gradient_row_facts& f, std::span<const double> bound, std::span<const double> repeated, double sink,
+              double most_rescalings, bool from_lse = true) {
         const std::size_t n = f.weight.size();
         const auto count = static_cast<double>(n);
         for (std::vector<double>* x : {&error, &apart, &normalised, &high}) x->assign(n, 0);
@@ -53,8 +55,10 @@ public:
         const double sink_up = unfused(f.sink_weight * attest::exp(std::min(sink, 600.0))), sink_down = unfused(f.sink_weight * attest::exp(-sink));
         double low_sum = sink_down, high_sum = sink_up, of_exp = 0, of_repetition = 0;
         for (std::size_t l = 0; l < n; ++l) {
-            const double distance = std::min(std::max(top - f.score[l] + lazy_shift, from_lse ? size_of(f.score[l] - f.lse) : 0.0) + bound[l], formats::f64.greatest());
-            error[l] = unfused(1.01 * a.exp_relative) + unfused((a.exp_slope + 2 * a.unit) * distance) + (from_lse ? unfused(3 * a.unit * size_of(f.score[l])) : 0.0);
+            const double distance = std::min(std::max(top - f.score[l] + lazy_shift, from_lse ? size_of(f.score[l] - f.lse) : 0.0) + bound[l],
+                                             formats::f64.greatest());
+            error[l] = unfused(1.01 * a.exp_relative) + unfused((a.exp_slope + 2 * a.unit) * distance) +
+                       (from_lse ? unfused(3 * a.unit * size_of(f.score[l])) : 0.0);
             low_sum += unfused(f.weight[l] * attest::exp(-bound[l]));
             high_sum += f.weight[l] + raised(f, l, bound[l]);
             of_exp += raised(f, l, error[l]);
@@ -63,7 +67,8 @@ public:
         low_sum *= 1 - (count + 8) * 0x1p-52;
         high_sum *= 1 + (count + 8) * 0x1p-52;
         const double sum = roundings(count + rescalings + 8, a.unit), log_n = attest::log(count) + 1;
-        const double of_lse = !from_lse ? 0.0 : unfused(6 * a.unit * (size_of(top) + size_of(f.lse))) + unfused(2 * (a.function + 2 * a.unit) * log_n);
+        const double of_lse = !from_lse ? 0.0
+                                        : unfused(6 * a.unit * (size_of(top) + size_of(f.lse))) + unfused(2 * (a.function + 2 * a.unit) * log_n);
         const double shared = of_exp + of_repetition + unfused(1.01 * (rescalings + 2) * a.exp_relative) + sum / (1 - sum) + of_lse;
         unbounded = !(shared < 0.5);
         if (unbounded) return;
