@@ -349,14 +349,14 @@ private:
         } else if (p.kind == problem::bilinear) {
             facts.rule = score_rule::bilinear(p.d, p.d);
             const bilinear_sizes of({p.d, p.d, p.w});
-            const auto q = of.of_query(p.q);
-            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(key(p, j)), in_16_bits));
+            const auto q = of.of_query(score_vector(p.q));
+            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(score_vector(key(p, j))), in_16_bits));
         } else {
             const std::size_t a = p.b.size();
             facts.rule = score_rule::additive(a, p.d, p.d);
             const additive_sizes of({a, p.d, p.w1}, {a, p.d, p.w2}, p.b);
-            const auto q = of.of_query(p.q);
-            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(key(p, j)), in_16_bits));
+            const auto q = of.of_query(score_vector(p.q));
+            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(score_vector(key(p, j))), in_16_bits));
         }
         facts.rule.scale = p.scale < 0 ? -p.scale : p.scale;
         facts.rule.cap = p.cap;

@@ -58,7 +58,7 @@ TEST_CASE("sizes of scores", "[oracle]") {
     double terms = 0, projected = 0;
     for (std::size_t i = 0; i < d; ++i)
         for (std::size_t j = 0; j < d; ++j) terms += std::fabs(qx[i] * w[i * d + j] * kx[j]);
-    CHECK(bilinear(bilinear.of_query(qx), bilinear.of_key(kx), true).terms == Approx(terms));
+    CHECK(bilinear(bilinear.of_query(score_vector(qx)), bilinear.of_key(score_vector(kx)), true).terms == Approx(terms));
     const additive_sizes additive({a, d, w1}, {a, d, w2}, b);
     terms = 0;
     for (std::size_t i = 0; i < a; ++i) {
@@ -68,7 +68,7 @@ TEST_CASE("sizes of scores", "[oracle]") {
         terms += std::fabs(b[i] * std::tanh(h));
         projected += std::fabs(b[i]) * (1 - std::tanh(h) * std::tanh(h)) * size;
     }
-    const score_size of_additive = additive(additive.of_query(qx), additive.of_key(kx), true);
+    const score_size of_additive = additive(additive.of_query(score_vector(qx)), additive.of_key(score_vector(kx)), true);
     CHECK(of_additive.terms == Approx(terms));
     CHECK(of_additive.inner == Approx(projected));
 }

@@ -82,8 +82,8 @@ public:
             keys_.push_back(turned(row(engine.k(), j), static_cast<std::ptrdiff_t>(j)));
             rule_.key_turn = std::max(rule_.key_turn, keys_.back().greatest_turn());
             values_of_keys_.insert(values_of_keys_.end(), keys_.back().x.begin(), keys_.back().x.end());
-            if (bilinear_) bilinear_keys_.push_back(bilinear_->of_key(keys_.back().x));
-            if (additive_) additive_keys_.push_back(additive_->of_key(keys_.back().x));
+            if (bilinear_) bilinear_keys_.push_back(bilinear_->of_key(keys_.back()));
+            if (additive_) additive_keys_.push_back(additive_->of_key(keys_.back()));
         }
         key_alike_ = in_16_bits_ ? share_of_fractions(values_of_keys_) : 1;
         slope_ = engine.alibi_slope().value_or(0);
@@ -141,7 +141,12 @@ public:
     [[nodiscard]] const std::vector<double>& given_query(std::size_t i) const { return queries_[i].x; }
     /// Additive: W1 k + W2 q of the prepared query.
     [[nodiscard]] double hidden(std::size_t j, std::size_t a) const { return additive_keys_[j].value[a] + additive_query_.value[a]; }
+    /// What its error is relative to: Σ|W1 k| + Σ|W2 q| and what rotations add (limits_score.hpp).
+    [[nodiscard]] double hidden_size(std::size_t j, std::size_t a) const { return additive_keys_[j].size[a] + additive_query_.size[a]; }
     [[nodiscard]] double key(std::size_t j, std::size_t c) const { return keys_[j].x[c]; }
+    /// What the errors of a component are relative to: the norm of its pair where it is rotated, else itself.
+    [[nodiscard]] double size_of_key(std::size_t j, std::size_t c) const { return size_of_component(keys_[j], c); }
+    [[nodiscard]] double size_of_query(std::size_t i, std::size_t c) const { return size_of_component(queries_[i], c); }
     /// RoPE: the greatest `turn` (limits_score.hpp) of a row's components, and the other component of a pair.
     [[nodiscard]] double query_turn(std::size_t i) const { return queries_[i].greatest_turn(); }
     [[nodiscard]] double key_turn(std::size_t j) const { return keys_[j].greatest_turn(); }
@@ -160,9 +165,12 @@ public:
     [[nodiscard]] bool is_dot() const { return !bilinear_ && !additive_; }
 
 private:
+    [[nodiscard]] static double size_of_component(const score_vector& of, std::size_t c) {
+        return std::max(detail::size_of(of.x[c]), of.norm.empty() ? 0.0 : of.norm[c]);
+    }
     void prepare_query(std::size_t i) {
-        if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i].x);
-        if (additive_) additive_query_ = additive_->of_query(queries_[i].x);
+        if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i]);
+        if (additive_) additive_query_ = additive_->of_query(queries_[i]);
     }
 
     const conventions& how_;

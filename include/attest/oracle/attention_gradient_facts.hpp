@@ -18,7 +18,11 @@ public:
                              std::vector<const arithmetic*> possible, const attention_facts& facts, double lambda)
         : p_{p}, outputs_{outputs}, arithmetics_{std::move(possible)}, facts_{facts}, lambda_{lambda}, dout_{stack_of("dout", *find(inputs, "dout"), how.layout)},
           sums_(outputs.size()), keys_(outputs.size()) {
-        for (const arithmetic* a : arithmetics_) plain_.push_back(detail::without_stores(*a));
+        for (const arithmetic* a : arithmetics_) {
+            plain_.push_back(detail::without_stores(*a));
+            plain_.back().operand = plain_.back().operand_tiny = 0; // a score made again has the same operands
+        }
+        for (const char* name : {"q", "k", "v", "dout", "w", "w1", "w2", "b"}) input_precision_ = std::max(input_precision_, detail::precision_of(find(inputs, name)));
         if (how.score == score_kind::bilinear) w_ = detail::doubles_of(*find(inputs, "w"));
         if (how.score == score_kind::additive) {
             w1_ = detail::doubles_of(*find(inputs, "w1"));
@@ -52,11 +56,26 @@ public:
         shape.scale = facts_.scale();
         shape.cap = facts_.rule().cap;
         shape.v = std::span<const double>(facts_.values().data(), p_.n_k * p_.d_v);
-        shape.roundings = facts_.rule().rotated || !facts_.is_dot() ? static_cast<double>(d_) + 8 : 1;
         shape.learned = !facts_.is_dot();
+        shape.roundings = shape.learned ? static_cast<double>(d_) + 8 : 1;
+        if (facts_.rule().rotated) {
+            shape.roundings += facts_.rule().key_turn;
+            for (std::size_t i = 0; i < shape.rows; ++i) shape.roundings = std::max(shape.roundings, facts_.query_turn(i) + static_cast<double>(d_) + 8);
+            shape.stores = 5;
+        }
+        shape.input_precision = input_precision_;
         if (w_.rows != 0) through_keys();
-        if (facts_.is_dot()) shape.to_query.value = facts_.keys();
-        else if (w_.rows != 0) shape.to_query = {through_keys_, sizes_of_keys_};
+        if (!facts_.is_dot()) {
+            if (w_.rows != 0) shape.to_query = {through_keys_, sizes_of_keys_};
+        } else {
+            shape.to_query.value = facts_.keys();
+            if (facts_.rule().rotated) {
+                sizes_of_keys_.clear();
+                for (std::size_t j = 0; j < p_.n_k; ++j)
+                    for (std::size_t c = 0; c < d_; ++c) sizes_of_keys_.push_back(facts_.size_of_key(j, c));
+                shape.to_query.size = sizes_of_keys_;
+            }
+        }
         std::set<std::size_t> keys;
         for (std::size_t o = 0; o < outputs_.size(); ++o)
             for (const auto& [own, key] : keys_[o])
@@ -152,6 +171,10 @@ private:
         const std::vector<double>& q = facts_.query(values_->i).x;
         if (facts_.is_dot()) {
             f.to_key.value = q;
+            if (!facts_.rule().rotated) return;
+            sizes_to_key_.clear();
+            for (std::size_t c = 0; c < d_; ++c) sizes_to_key_.push_back(facts_.size_of_query(values_->i, c));
+            f.to_key.size = sizes_to_key_;
             return;
         }
         if (w_.rows != 0) {
@@ -160,9 +183,8 @@ private:
             const std::vector<double>& given = facts_.given_query(values_->i);
             for (std::size_t c = 0; c < w_.columns; ++c)
                 for (std::size_t r = 0; r < w_.rows; ++r) {
-                    const double term = detail::unfused(given[r] * w_(r, c));
-                    to_key_[c] += term;
-                    sizes_to_key_[c] += detail::size_of(term);
+                    to_key_[c] += detail::unfused(given[r] * w_(r, c));
+                    sizes_to_key_[c] += detail::unfused(facts_.size_of_query(values_->i, r) * detail::size_of(w_(r, c)));
                 }
             f.to_key = {to_key_, sizes_to_key_};
             return;
@@ -171,12 +193,14 @@ private:
         for (std::vector<double>* x : {&to_key_, &sizes_to_key_, &to_query_, &sizes_to_query_}) x->assign(n * d_, 0.0);
         for (std::size_t l = 0; l < n; ++l)
             for (std::size_t h = 0; h < b_.size(); ++h) {
-                const double t = attest::tanh(facts_.hidden(f.key[l], h)), through = detail::unfused(b_[h] * detail::unfused((1 - t) * (1 + t)));
+                const double t = attest::tanh(facts_.hidden(f.key[l], h)), slope = detail::unfused((1 - t) * (1 + t)), through = detail::unfused(b_[h] * slope);
+                // 1 − t² is off by roundings of 1, and by δ(2|t|(1 − t²)) + δ² for h off by δ, which is r <= 2^−6 of its size H.
+                const double size = facts_.hidden_size(f.key[l], h), from_h = 2 * detail::unfused(detail::size_of(t) * slope) + detail::unfused(0x1p-6 * size);
+                const double most = detail::unfused(detail::size_of(b_[h]) * (1 + detail::unfused(from_h * size)));
                 const auto add_row = [&](const double_matrix& w, std::vector<double>& to, std::vector<double>& sizes) {
                     for (std::size_t c = 0; c < w.columns; ++c) {
-                        const double term = detail::unfused(through * w(h, c));
-                        to[l * d_ + c] += term;
-                        sizes[l * d_ + c] += detail::size_of(term);
+                        to[l * d_ + c] += detail::unfused(through * w(h, c));
+                        sizes[l * d_ + c] += detail::unfused(most * detail::size_of(w(h, c)));
                     }
                 };
                 add_row(w1_, to_key_, sizes_to_key_);
@@ -192,9 +216,8 @@ private:
         for (std::size_t j = 0; j < p_.n_k; ++j)
             for (std::size_t r = 0; r < w_.rows; ++r)
                 for (std::size_t c = 0; c < w_.columns; ++c) {
-                    const double term = detail::unfused(w_(r, c) * facts_.key(j, c));
-                    through_keys_[j * d_ + r] += term;
-                    sizes_of_keys_[j * d_ + r] += detail::size_of(term);
+                    through_keys_[j * d_ + r] += detail::unfused(w_(r, c) * facts_.key(j, c));
+                    sizes_of_keys_[j * d_ + r] += detail::unfused(detail::size_of(w_(r, c)) * facts_.size_of_key(j, c));
                 }
     }
 
@@ -204,7 +227,7 @@ private:
         const std::size_t n = row_->score.size();
         for (std::size_t l = 0; l < n; ++l) e.bound.push_back(forward.score(l).certain);
         if (row_->sink) e.sink = detail::unfused(detail::input_unit(all, row_->rule.added_precision) * detail::size_of(*row_->sink)) + detail::input_tiny(all, row_->rule.added_precision);
-        if (!(all.weight > 0)) return e;
+        if (!(all.weight > 0) && !(all.operand > 0)) return e;
         const row_limits without(plain_[a], *row_);
         for (std::size_t l = 0; l < n; ++l) e.plain.push_back(without.score(l));
         if (!(all.score > 0)) return e;
@@ -223,10 +246,10 @@ private:
     }
 
     void add_to_mask(std::size_t o) {
-        const bool summed = sums_[o].front().size() != p_.slices() * p_.n_q * p_.n_k;
+        const std::size_t terms = p_.slices() * p_.n_q * p_.n_k / std::max<std::size_t>(sums_[o].front().size(), 1);
         for (std::size_t l = 0; l < values_->visible.size(); ++l) {
             const std::size_t position = gradient_sums<double>::position_in_mask(p_, outputs_[o], slice_, values_->i, values_->visible[l]);
-            for (std::size_t a = 0; a < arithmetics_.size(); ++a) add(sums_[o][a][position], limits_->ds(a, l, summed));
+            for (std::size_t a = 0; a < arithmetics_.size(); ++a) add(sums_[o][a][position], limits_->ds(a, l, terms > 1, terms));
         }
     }
     void add_query(std::size_t o) {
@@ -247,6 +270,7 @@ private:
     matrix_stack dout_;
     double_matrix w_, w1_, w2_;
     std::vector<double> b_;
+    int input_precision_ = 0; // of the widest input
     std::vector<std::vector<std::vector<element_limits>>> sums_; // output, arithmetic, position
     std::vector<std::set<std::pair<std::size_t, std::size_t>>> keys_; // output: own slice and key
     std::size_t slice_ = 0, d_ = 0;

@@ -25,7 +25,9 @@
 /// u, and by |φ| u for i = 0, where the power is 1. That turns the result by r · |φ|(13 L + 12)u. sin and cos are off by 8u of themselves, products
 /// and sum by 2u, and |a cos φ| + |b sin φ| <= r. So a rotated component is off by r · (u · turn + 3w), turn = |φ|(13 L + 12) + 10: in 16 bits cos,
 /// sin, the products and their sum are stored, beside the component as scaled, which counts as stored q. At φ = 0 nothing is lost. In Σ q'_c k'_c
-/// first order is Σ (δq_c |k'_c| + |q'_c| δk_c), and the second δq_c δk_c.
+/// first order is Σ (δq_c |k'_c| + |q'_c| δk_c), and the second δq_c δk_c; in q'ᵀ W k' the other factor is (W k')_c or (q'ᵀW)_c, and |W| stands
+/// between in the second. In W1 k' of an additive score the error Σ|W1_c| r_c (u · turn_c + 3w) is at most the h's relative error r (which has w four
+/// times and u for each of the d_q + d_k components) times Σ|W1_c| r_c (1 + turn_c/(d_q + d_k)), which therefore counts as part of H.
 ///
 /// scale. Where scores are stored, raw may be, and raw · scale is: half a ULP each, and nothing for raw · scale if the scale is a power of two.
 ///
@@ -78,7 +80,7 @@ struct score_size {
     double operands = 0;     ///< Σ |∂raw/∂x| over all x that are rounded
     double inner = 0;        ///< additive: Σ |b|(1 − t²) H
     double inner_square = 0; ///< additive: Σ |b| H²
-    double turned = 0;       ///< rotated: Σ_c r_q,c turn_c |k_c| + |q_c| r_k,c turn_c
+    double turned = 0;       ///< rotated: Σ_c r_q,c turn_c |k_c| + |q_c| r_k,c turn_c; `bilinear`: with (W k)_c and (qᵀW)_c
     double norms = 0;        ///< rotated: Σ_c r_q,c |k_c| + |q_c| r_k,c
     double crossed = 0;      ///< rotated: Σ_c r_q,c r_k,c
     double key_square = 0;   ///< Σ (∂raw/∂x · x)² over what is stored of the key alone, what rounds alike being one (limits_alike.hpp)

@@ -114,6 +114,14 @@ struct rotation_rule {
     return v;
 }
 
+namespace detail {
+
+// What a rotation stores of a component x of a pair of norm r, as a sum of squares: its two products r² in all, cos and sin 2r² (each is shared by the
+// two components of the pair), x as their sum and as scaled 2x². Angles differ, so nothing is taken to round alike.
+[[nodiscard]] inline double square_of_rotated(double norm, double x) { return unfused(3 * unfused(norm * norm)) + 2 * unfused(x * x); }
+
+} // namespace detail
+
 /// Of q · k. `in_16_bits`: also what the expected limit of scores stored in 16 bits needs.
 [[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, bool in_16_bits) {
     const std::size_t d = q.x.size();
@@ -134,13 +142,10 @@ struct rotation_rule {
         s.query = attest::sqrt(q.alike.square([&](std::size_t c) { return detail::unfused(q.x[c] * k.x[c] * q.half[c]); }));
         return s;
     }
-    // Of a component x of a pair of norm r, squares: its two products r² in all, cos and sin 2r² (each is shared by the two components of the pair),
-    // x as their sum and as scaled 2x². Angles differ, so nothing is taken to round alike.
     double query = 0;
     for (std::size_t c = 0; c < d; ++c) {
-        const auto stored = [](double norm, double x) { return detail::unfused(3 * norm * norm) + 2 * detail::unfused(x * x); };
-        s.key_square += detail::unfused(detail::unfused(q.x[c] * q.x[c]) * stored(k.norm[c], k.x[c]));
-        query += detail::unfused(detail::unfused(k.x[c] * k.x[c]) * stored(q.norm[c], q.x[c]));
+        s.key_square += detail::unfused(detail::unfused(q.x[c] * q.x[c]) * detail::square_of_rotated(k.norm[c], k.x[c]));
+        query += detail::unfused(detail::unfused(k.x[c] * k.x[c]) * detail::square_of_rotated(q.norm[c], q.x[c]));
     }
     s.query = attest::sqrt(query);
     return s;
@@ -167,30 +172,32 @@ public:
     struct key {
         score_vector given;
         std::vector<double> through; ///< W k
+        std::vector<double> norms;   ///< rotated: Σ_b |W_ab| r_b
         double operands;             ///< Σ_ab |W_ab k_b|
     };
-    [[nodiscard]] query of_query(std::vector<double> q) const {
+    [[nodiscard]] query of_query(score_vector q) const {
         std::vector<double> through(w_.columns, 0.0), terms(w_.columns, 0.0);
         for (std::size_t a = 0; a < w_.rows; ++a)
             for (std::size_t b = 0; b < w_.columns; ++b) {
-                const double term = detail::unfused(q[a] * w_(a, b));
+                const double term = detail::unfused(q.x[a] * w_(a, b));
                 through[b] += term;
                 terms[b] += detail::size_of(term);
             }
         double operands = 0;
         for (const double t : terms) operands += t;
-        return {score_vector(std::move(q)), score_vector(std::move(through)), std::move(terms), operands};
+        return {std::move(q), score_vector(std::move(through)), std::move(terms), operands};
     }
-    [[nodiscard]] key of_key(std::vector<double> k) const {
-        std::vector<double> through(w_.rows, 0.0);
+    [[nodiscard]] key of_key(score_vector k) const {
+        std::vector<double> through(w_.rows, 0.0), norms(k.norm.empty() ? 0 : w_.rows, 0.0);
         double operands = 0;
         for (std::size_t a = 0; a < w_.rows; ++a)
             for (std::size_t b = 0; b < w_.columns; ++b) {
-                const double term = detail::unfused(w_(a, b) * k[b]);
+                const double term = detail::unfused(w_(a, b) * k.x[b]);
                 through[a] += term;
                 operands += detail::size_of(term);
+                if (!norms.empty()) norms[a] += detail::unfused(detail::size_of(w_(a, b)) * k.norm[b]);
             }
-        return {score_vector(std::move(k)), std::move(through), operands};
+        return {std::move(k), std::move(through), std::move(norms), operands};
     }
     [[nodiscard]] score_size operator()(const query& q, const key& k, bool in_16_bits) const {
         score_size s;
@@ -198,6 +205,7 @@ public:
         // W itself, and the products inside.
         s.operands = q.operands + k.operands + detail::unfused(q.given.sum * k.given.sum) +
                      detail::unfused(static_cast<double>(w_.rows) * k.given.sum) + detail::unfused(static_cast<double>(w_.columns) * q.given.sum);
+        if (!q.given.norm.empty()) add_rotations(s, q, k);
         if (!in_16_bits) return s;
         // Either qᵀW is stored, and k; or W k, and q.
         const auto left = [&](std::size_t b) { return detail::unfused(q.through.x[b] * k.given.x[b]); };
@@ -208,11 +216,32 @@ public:
         }
         s.key_square = k.given.alike.square(left) + right;
         s.query = attest::sqrt(q.through.alike.square(left) +
-                               q.given.alike.square([&](std::size_t a) { return detail::unfused(q.given.x[a] * k.through[a]); }));
+                               q.given.alike.square([&](std::size_t a) { return detail::unfused(q.given.x[a] * k.through[a]); }) +
+                               rotated_square(q.given, k.through));
+        s.key_square += rotated_square(k.given, q.through.x);
         return s;
     }
 
 private:
+    static void add_rotations(score_size& s, const query& q, const key& k) {
+        const auto add = [&s](const score_vector& of, const std::vector<double>& derivative) {
+            for (std::size_t c = 0; c < of.x.size(); ++c) {
+                const double one = detail::unfused(of.norm[c] * detail::size_of(derivative[c]));
+                s.turned += detail::unfused(one * of.turn[c]);
+                s.norms += one;
+            }
+        };
+        add(q.given, k.through);
+        add(k.given, q.through.x);
+        for (std::size_t a = 0; a < q.given.x.size(); ++a) s.crossed += detail::unfused(q.given.norm[a] * k.norms[a]);
+    }
+    [[nodiscard]] static double rotated_square(const score_vector& of, const std::vector<double>& derivative) {
+        double sum = 0;
+        for (std::size_t c = 0; c < of.norm.size(); ++c)
+            sum += detail::unfused(detail::unfused(derivative[c] * derivative[c]) * detail::square_of_rotated(of.norm[c], of.x[c]));
+        return sum;
+    }
+
     double_matrix w_;
 };
 
@@ -223,15 +252,17 @@ public:
 
     /// W x, for a query or a key.
     struct projected {
-        std::vector<double> value, size; ///< W x, Σ|W_ac x_c|
+        std::vector<double> value; ///< W x
+        std::vector<double> size;  ///< Σ|W_ac x_c|, and what a rotation adds to the error relative to it (limits_score.hpp)
+        std::vector<double> norms; ///< rotated: Σ_c |W_ac| r_c
         std::vector<double> operands;    ///< Σ_c |W_ac| + |x_c|
     };
-    [[nodiscard]] projected of_key(std::span<const double> k) const { return through(w1_, k); }
-    [[nodiscard]] projected of_query(std::span<const double> q) const { return through(w2_, q); }
+    [[nodiscard]] projected of_key(const score_vector& k) const { return through(w1_, k); }
+    [[nodiscard]] projected of_query(const score_vector& q) const { return through(w2_, q); }
 
     [[nodiscard]] score_size operator()(const projected& q, const projected& k, bool in_16_bits) const {
         score_size s;
-        double query = 0;
+        double query = 0, turned_query = 0, turned_key = 0;
         for (std::size_t a = 0; a < b_.size(); ++a) {
             const double h = k.value[a] + q.value[a], t = attest::tanh(h), b = detail::size_of(b_[a]),
                          slope = detail::unfused((1 - t) * (1 + t)) + 0x1p-50;
@@ -246,27 +277,35 @@ public:
                          of_q = detail::unfused(through * q.value[a]);
             s.key_square += detail::unfused(of_k * of_k) + detail::unfused(of_h * of_h) + detail::unfused(of_t * of_t);
             query += detail::unfused(of_q * of_q);
+            if (q.norms.empty()) continue;
+            turned_query += 2.3 * detail::unfused(through * q.norms[a]); // what a rotation stores of a component: at most √5 r
+            turned_key += 2.3 * detail::unfused(through * k.norms[a]);
         }
-        s.query = attest::sqrt(query);
+        s.key_square += detail::unfused(turned_key * turned_key);
+        s.query = attest::sqrt(query + detail::unfused(turned_query * turned_query));
         return s;
     }
 
 private:
-    [[nodiscard]] static projected through(const double_matrix& w, std::span<const double> x) {
+    [[nodiscard]] projected through(const double_matrix& w, const score_vector& x) const {
         projected p;
-        double sum = 0;
-        for (const double c : x) sum += detail::size_of(c);
+        const auto depth = static_cast<double>(w1_.columns + w2_.columns);
         for (std::size_t a = 0; a < w.rows; ++a) {
-            double value = 0, size = 0, operands = sum;
+            double value = 0, size = 0, operands = x.sum, norms = 0;
             for (std::size_t c = 0; c < w.columns; ++c) {
-                const double term = detail::unfused(w(a, c) * x[c]);
+                const double term = detail::unfused(w(a, c) * x.x[c]);
                 value += term;
                 size += detail::size_of(term);
                 operands += detail::size_of(w(a, c));
+                if (x.norm.empty()) continue;
+                const double turned = detail::unfused(detail::size_of(w(a, c)) * x.norm[c]);
+                norms += turned;
+                size += turned + detail::unfused(turned * x.turn[c]) / depth;
             }
             p.value.push_back(value);
             p.size.push_back(size);
             p.operands.push_back(operands);
+            if (!x.norm.empty()) p.norms.push_back(norms);
         }
         return p;
     }
