@@ -323,43 +323,47 @@ private:
         return y;
     }
     void measure(const problem& p, bool in_16_bits) {
+        const auto vector_of = [&](const std::vector<double>& x, double position, bool is_query) {
+            if (p.rope) return rotated_vector(in_double(rotated(p, x, position)), rotation_rule{}, position);
+            if (p.kind != problem::dot) return score_vector(x);
+            return is_query ? score_vector::query(x, p.scale) : score_vector::key(x, p.scale);
+        };
+        const score_vector query = vector_of(p.q, p.position, true);
+        std::vector<score_vector> keys;
+        double key_turn = 0;
+        for (std::size_t j = 0; j < p.n; ++j) {
+            keys.push_back(vector_of(key(p, j), static_cast<double>(j), false));
+            key_turn = std::max(key_turn, keys[j].greatest_turn());
+        }
         if (p.kind == problem::dot) {
             facts.rule = score_rule::dot(p.d, p.scale);
-            const auto vector_of = [&](const std::vector<double>& x, double position, bool is_query) {
-                if (p.rope) return rotated_vector(in_double(rotated(p, x, position)), rotation_rule{}, position);
-                return is_query ? score_vector::query(x, p.scale) : score_vector::key(x, p.scale);
-            };
-            const score_vector q = vector_of(p.q, p.position, true);
-            std::vector<score_vector> keys;
             std::vector<double> all;
-            for (std::size_t j = 0; j < p.n; ++j) {
-                keys.push_back(vector_of(key(p, j), static_cast<double>(j), false));
-                all.insert(all.end(), keys[j].x.begin(), keys[j].x.end());
-                facts.sizes.push_back(size_of_dot(q, keys[j], in_16_bits));
-                facts.rule.key_turn = std::max(facts.rule.key_turn, keys[j].greatest_turn());
+            for (const score_vector& k : keys) {
+                all.insert(all.end(), k.x.begin(), k.x.end());
+                facts.sizes.push_back(size_of_dot(query, k, in_16_bits));
             }
-            facts.rule.query_turn = q.greatest_turn();
-            facts.rule.rotated = p.rope;
             facts.key_alike = share_of_fractions(all);
-            facts.rule.cap = p.cap;
-            if (in_16_bits)
-                moves.emplace(
-                    facts, q, p.d_v, [&](std::size_t j, std::size_t c) { return keys[j].x[c]; },
-                    [&](std::size_t j, std::size_t e) { return p.v[j * p.d_v + e]; });
         } else if (p.kind == problem::bilinear) {
             facts.rule = score_rule::bilinear(p.d, p.d);
             const bilinear_sizes of({p.d, p.d, p.w});
-            const auto q = of.of_query(score_vector(p.q));
-            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(score_vector(key(p, j))), in_16_bits));
+            const auto q = of.of_query(query);
+            for (const score_vector& k : keys) facts.sizes.push_back(of(q, of.of_key(k), in_16_bits));
         } else {
             const std::size_t a = p.b.size();
             facts.rule = score_rule::additive(a, p.d, p.d);
             const additive_sizes of({a, p.d, p.w1}, {a, p.d, p.w2}, p.b);
-            const auto q = of.of_query(score_vector(p.q));
-            for (std::size_t j = 0; j < p.n; ++j) facts.sizes.push_back(of(q, of.of_key(score_vector(key(p, j))), in_16_bits));
+            const auto q = of.of_query(query);
+            for (const score_vector& k : keys) facts.sizes.push_back(of(q, of.of_key(k), in_16_bits));
         }
+        facts.rule.rotated = p.rope;
+        facts.rule.query_turn = query.greatest_turn();
+        facts.rule.key_turn = key_turn;
         facts.rule.scale = p.scale < 0 ? -p.scale : p.scale;
         facts.rule.cap = p.cap;
+        if (p.kind == problem::dot && in_16_bits)
+            moves.emplace(
+                facts, query, p.d_v, [&](std::size_t j, std::size_t c) { return keys[j].x[c]; },
+                [&](std::size_t j, std::size_t e) { return p.v[j * p.d_v + e]; });
         sizes = facts.sizes;
     }
 };
