@@ -366,6 +366,34 @@ TEST_CASE("RoPE inside of attention", "[oracle]") {
     fails(asked, asked, model_of(other), {"scores", "weights", "lse", "out", "dq", "dk"});
 }
 
+// What a rotation loses is relative to the norm of a pair, and to the angle: a component near 0 in a large pair is far off in ULP, and still right.
+TEST_CASE("RoPE in f32, forward and backward, with every score", "[oracle]") {
+    source s(48, attest::formats::f32);
+    for (const char* score : {"scaled", "bilinear", "additive"})
+        for (const std::size_t offset : {0U, 30U, 3000U, 100000U})
+            for (const bool half : {false, true}) {
+                options o;
+                o.score = score;
+                o.position = "rope";
+                o.causal = "top-left";
+                o.offset = static_cast<decltype(o.offset)>(offset);
+                o.half = half;
+                question asked = asked_of(o, s, {1, 4, 5, 5, 6, 3});
+                for (const char* name : {"q", "k"}) asked.inputs[name] = s.normal({1, 4, 5, 6}, 3);
+                if (o.score == "bilinear") asked.inputs["w"] = s.normal({6, 6}, 0.2);
+                if (o.score == "additive") {
+                    asked.inputs["w1"] = s.normal({4, 6});
+                    asked.inputs["w2"] = s.normal({4, 6});
+                    asked.inputs["b"] = s.normal({4});
+                }
+                const auto result = checked(asked, candidates_of(run<float>(asked, model_of(o)), dtype::f32));
+                INFO(score << ", offset " << offset << (half ? ", half: " : ", interleaved: ") << result.first_bad_stage);
+                CHECK(result.verdict != attest::verdict::wrong);
+                CHECK(result.verdict != attest::verdict::inaccurate);
+                if (offset <= 30 && o.score != "additive") CHECK(attest::passes(result.verdict));
+            }
+}
+
 TEST_CASE("dropout with a given mask", "[oracle]") {
     source s(22);
     for (const lengths& shape : {lengths{2, 2, 3, 4}, lengths{3, 4}, lengths{2, 1, 1, 4}}) {
