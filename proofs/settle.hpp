@@ -3,14 +3,14 @@
 /// `settle`: where a claim meets its proof.
 ///
 /// ```cpp
-/// const entry E069 = settle("E069", holds("0.80443", [](std::string_view printed) { return rounds_to(alpha(0, 0), printed); }));
-/// const entry A003 = settle("A003", fails_as_printed([] { return surely(scores(q, k)(0, 0) < 0); }),
-///                                   holds_corrected([] { return surely(softmax(scores(q, k))(0, 0) > 0); }));
+/// const entry E016 = settle(
+///     "E016", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(0, 0), printed, +1, "0.66976"); }),
+///     holds_corrected([](const claim& c) { return prints(alpha(0, 0), c.number(0), 5) && prints(alpha(0, 0), c.number(1), 20); }));
 /// ```
 /// `settle` is evaluated by the compiler: an entry whose claim is not in the ledger, or one of whose parts is false, does not compile. A statement that is
 /// correct takes parts that `holds`; one that is imprecise or wrong takes two, the statement `fails_as_printed` and something else `holds_corrected`. Each
 /// part is a lambda that returns true if *its name* is proved. It takes nothing, or the printed digits, or the claim, whose `value` it reads by
-/// `number(i)`; tests change each digit of both and demand that a part fails.
+/// `number(i)`, which some part must do where a claim has one; tests change each digit of both and demand that a part fails.
 #pragma once
 
 #include "claims.hpp"
