@@ -6,6 +6,7 @@
 #include "attest/elementary/log.hpp"
 #include "attest/oracle/limits_forward.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
