@@ -17,7 +17,7 @@ enum class outcome {
     refuted,      ///< by the compiler: what is printed is false, and what is meant is proved
     identity,     ///< identity (probabilistic): both sides agree at random points of a finite field; see `seeds` and `degree`
     tested,       ///< at run time, or by a program that must not compile, on what `tests` says
-    not_checkable ///< an opinion, a citation, history: `by` says which
+    not_checkable ///< an opinion, a citation, history, or to be seen by reading alone: `by` says which
 };
 
 /// By what means.
@@ -30,11 +30,11 @@ enum class means {
     moments,      ///< expectations as symbols, independence as a hypothesis
     field,        ///< random points of a finite field
     doubles,      ///< the bits of double, in constant expressions
-    text,         ///< what is printed, as text
     opinion,      ///< nothing that a program could check: an opinion or an interpretation,
     empirical,    ///< an observation about trained models,
     citation,     ///< what others wrote,
-    history       ///< or what came first
+    history,      ///< what came first,
+    reading       ///< or what shows in the lecture's text alone, which is no part of this project: a lost letter, a reference to nothing
 };
 
 /// An entry of the ledger.

@@ -117,7 +117,7 @@ constexpr bool the_order_matters = for_any_functions(1, [](opaque_draw& free) {
 const entry A081 = settle("A081", holds([](const claim& c) { return post_holds && c.seeds == points; }), holds([](const claim& c) { return is_norm_of_sum(c.seeds); }));
 const entry A094 = settle("A094", fails_as_printed([] { return the_order_matters; }), holds_corrected([](const claim& c) { return post_holds && c.seeds == points; }));
 const entry A107 = settle("A107", //
-                          holds([](const claim& c) { return post_holds && c.seeds == points && block_options<opaque>{}.norm == norm_position::post; }),
+                          holds([](const claim& c) { return post_holds && c.seeds == points; }),
                           holds([](const claim& c) { return pre_holds && c.seeds == points; }));
 const entry B052 = settle("B052", holds([](const claim& c) { return post_holds && c.seeds == points; }));
 

@@ -235,14 +235,5 @@ const entry A099 = settle("A099", fails_as_printed([] {
 }));
 // [/A099]
 
-// [A111]
-// The d and L of BERT-Base, with which its parameters are 109,482,240 (with some others, too: they are no proof of the two); and √d, as long as a row of layer normalisation may be.
-const entry A111 = settle("A111", holds("768", [](std::string_view printed) {
-    return is(bert::d_model::size, printed) && bert_all == 109'482'240;
-}),
-                          holds("12", [](std::string_view printed) { return is(bert_layers, printed) && bert_all == 109'482'240; }),
-                          holds([](const claim& c) { return rounds_to(attest::sqrt(interval(bert::d_model::size)), c.number()); }));
-// [/A111]
-
 } // namespace
 } // namespace attest::proofs

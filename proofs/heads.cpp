@@ -83,7 +83,17 @@ static_assert(std::same_as<decltype(multi_head_attention(X{}, narrow_weights{}))
 static_assert(!meets<heads<H, d_v>, d_model>);
 static_assert(!rules::output_row_for_each_head_component::holds<heads<H, d_v>, d_v>);
 
-const entry B025 = settle("B025", holds([] { return is_square<weights> && std::same_as<axis_of<decltype(weights::w_o), 1>, d_model>; }));
+// Does the value name the rows, the columns and d_v of W_O, at the numbers from `first` on?
+template <class W>
+constexpr bool are_printed(const claim& c, std::size_t first) {
+    using w_o = decltype(W::w_o);
+    return prints(c.number(first), axis_of<w_o, 0>::size) && prints(c.number(first + 1), axis_of<w_o, 1>::size) &&
+           prints(c.number(first + 2), axis_of<w_o, 0>::size / H::size);
+}
+const entry B025 = settle("B025", fails_as_printed([](const claim& c) { return !is_square<narrow_weights> && are_printed<narrow_weights>(c, 0); }),
+                          holds_corrected([](const claim& c) {
+                              return is_square<weights> && are_printed<weights>(c, 3) && std::same_as<axis_of<decltype(weights::w_o), 1>, d_model>;
+                          }));
 const entry E047 = settle("E047", holds([](const claim& c) {
                               using w_o = decltype(weights::w_o);
                               return prints(c.number(0), axis_of<w_o, 0>::size) && prints(c.number(1), axis_of<w_o, 1>::size) &&

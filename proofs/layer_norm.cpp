@@ -5,6 +5,7 @@
 #include "exact.hpp"
 #include "layer_norm_definition.hpp"
 #include "printed.hpp"
+#include "whole_number.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
@@ -88,19 +89,18 @@ const entry A091 = settle("A091", holds([] {
            rule::holds<d, d> && !rule::holds<d, other_d>;
 }));
 const entry A092 = settle("A092", holds([](const claim& c) { return identical_for<is_the_lectures>(c); }));
-const entry A093 = settle("A093", holds("1", [](std::string_view printed) {
-    const auto one = rational::decimal(printed);
-    return learned{}.gamma == tensor<rational, d>{one, one, one, one};
-}), holds("0", [](std::string_view printed) {
-    const auto zero = rational::decimal(printed);
-    return is_exactly(zero, printed) && learned{}.beta == tensor<rational, d>{zero, zero, zero, zero};
-}), holds([] { // and so y = x̂ before training
-    return of_each_row([](int which) {
+// On all 81 rows: is LN with the same γ and β in each component x̂?
+constexpr bool is_plain_with(const exact& g, const exact& b) {
+    return of_each_row([&g, &b](int which) {
         const auto row = row_of_signs<exact>(which);
         const layer_norm_options<exact> root_is_root_two{2 - variance(row)};
-        return layer_norm(row, layer_norm_weights<exact, d>{}, root_is_root_two) == layer_norm(row, root_is_root_two);
+        return layer_norm(row, layer_norm_weights<exact, d>{{g, g, g, g}, {b, b, b, b}}, root_is_root_two) == layer_norm(row, root_is_root_two);
     });
-}));
+}
+static_assert(learned{}.gamma == tensor<rational, d>{1, 1, 1, 1} && learned{}.beta == tensor<rational, d>{0, 0, 0, 0});
+const entry A093 = settle("A093", holds("1", [](std::string_view printed) { return is_plain_with(whole_number(printed), 0); }),
+                          holds("0", [](std::string_view printed) { return is_plain_with(1, whole_number(printed)); }),
+                          holds([] { return !is_plain_with(2, 0) && !is_plain_with(1, 1) && !is_plain_with(0, 0); }));
 const entry B048 = settle("B048", holds([](const claim& c) { return identical_for<is_the_lectures>(c); }));
 // [/A077]
 
@@ -180,7 +180,6 @@ const entry A110 = settle("A110", fails_as_printed([] {
     constexpr tensor<rational, d> longest{5, -5, 5, -5}; // 4·5²
     return layer_norm(tensor<rational, d>{3, -3, 3, -3}, layer_norm_weights<rational, d>{{5, 5, 5, 5}, {}}, {0}) == longest;
 }));
-// A111 stands with the parameters of BERT-Base, in feed_forward.cpp.
 // [/A110]
 
 // The four layer norms, either place of ε and either variance, with a row where the root exists.

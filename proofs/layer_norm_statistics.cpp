@@ -73,8 +73,9 @@ const entry A088 = settle("A088", holds([](const claim& c) { return identical_fo
 const entry B049 = settle("B049", holds([](const claim& c) { return identical_for<of_its_own_row>(c); }));
 const entry B050 = settle("B050", holds([] { return different<is_independent_of_the_batch>; }),
                           holds([] { return different<is_the_first_component<by_the_batch>>; }));
-const entry B051 = settle("B051", holds([](const claim& c) { return identical_for<of_its_own_row>(c); }),
-                          holds([] { return different<is_the_first_component<by_the_batch>>; }));
+const entry B051 = settle("B051", fails_as_printed([] { return different<is_the_first_component<by_the_whole_layer>>; }),
+                          holds_corrected([](const claim& c) { return identical_for<of_its_own_row>(c); }),
+                          holds_corrected([] { return different<is_the_first_component<by_the_batch>>; }));
 // [/rows]
 
 const entry B047 = settle("B047", fails_as_printed([] {

@@ -173,8 +173,8 @@ constexpr bool scores_of_sums_see_more_than_the_difference = no_identity([](draw
 });
 
 const entry B033 = settle("B033", //
-                          fails_as_printed([] { return scores_of_sums_see_more_than_the_difference; }),
-                          holds_corrected([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds) && products_see_the_difference_alone(c.seeds); }));
+                          holds([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds) && products_see_the_difference_alone(c.seeds); }),
+                          holds([] { return scores_of_sums_see_more_than_the_difference; }));
 // [/B033]
 
 // [B029]

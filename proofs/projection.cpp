@@ -129,7 +129,7 @@ struct head_of : per_head<axis<D>, axis<H>> {};
 template <std::size_t D, std::size_t H>
 constexpr bool is_narrower = D > head_of<D, H>::size;
 const entry A063 = settle("A063", holds([] {
-                              return is_narrower<512, 8> && is_narrower<1024, 16> && is_narrower<768, 12> && is_narrower<2, 2> && !is_narrower<512, 1>;
+                              return is_narrower<512, 8> && is_narrower<1024, 16> && is_narrower<768, 12> && is_narrower<64, 8> && is_narrower<2, 2> && !is_narrower<512, 1>;
                           }));
 // [/A063]
 

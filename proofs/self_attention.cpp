@@ -63,6 +63,7 @@ const entry A016 = settle("A016", fails_as_printed([] { return !(read_by(2) == 2
                               return is(read_by(1), c.number(0)) && is(read_by(2), c.number(1)) && is(read_by(0), c.number(2));
                           }),
                           holds_corrected([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
+const entry A017 = settle("A017", holds([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
 // By the scores 0 and 1 themselves the values 0 and 1 would give 1.
 constexpr tensor<exact, axis<1>, axis<1>> Q{{1}};
 constexpr tensor<exact, axis<2>, axis<1>> K{{0}, {1}}, V{{0}, {1}};

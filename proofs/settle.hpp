@@ -9,7 +9,8 @@
 /// ```
 /// `settle` is evaluated by the compiler: an entry whose claim is not in the ledger, or one of whose parts is false, does not compile. A statement that is
 /// correct takes parts that `holds`; one that is imprecise or wrong takes two, the statement `fails_as_printed` and something else `holds_corrected`. Each
-/// part is a lambda that returns true if *its name* is proved. It takes nothing, or the printed digits, or the claim, whose `value` it reads by
+/// part is a lambda that returns true if *its name* is proved; the message about one that does not calls it by its number, `part_is_false<2>`, and shows
+/// what it was given as printed. It takes nothing, or the printed digits, or the claim, whose `value` it reads by
 /// `number(i)`, which some part must do where a claim has one; tests change each digit of both and demand that a part fails.
 #pragma once
 
@@ -17,6 +18,7 @@
 
 #include <concepts>
 #include <source_location>
+#include <utility>
 
 namespace attest::proofs {
 
@@ -99,7 +101,16 @@ constexpr bool check_part(std::string_view printed, const claim& of) {
 // Not constexpr: reached in a constant expression, they end it, and their names are what the compiler prints.
 inline void there_is_no_such_claim() {}
 inline void the_claim_has_a_proof_though_it_is_not_checkable() {}
-inline void this_part_is_false() {}
+/// Number 1 is the first. (A template, so that the number is in the name that compilers print.)
+template <std::size_t Number> inline void part_is_false() {}
+template <std::size_t Number>
+constexpr void demand(bool is_true, [[maybe_unused]] std::string_view printed) { // compilers print the arguments of a constexpr call as well
+    if (!is_true) part_is_false<Number>();
+}
+template <std::size_t... I, class... F>
+constexpr void demand_all(std::index_sequence<I...>, const claim& of, const part<F>&... parts) {
+    (demand<I + 1>(check_part<F>(parts.printed, of), parts.printed), ...);
+}
 inline void a_correct_claim_needs_a_part_that_holds_and_no_other() {}
 inline void an_imprecise_or_wrong_claim_needs_a_part_that_fails_as_printed_and_one_that_holds_corrected() {}
 inline void a_claim_with_a_value_needs_a_part_that_takes_the_claim() {}
@@ -121,8 +132,8 @@ template <class... F>
         const settled_part& p = result.parts[i];
         ++count[static_cast<std::size_t>(p.what)];
         takes_claim = takes_claim || p.takes_claim;
-        if (!p.check(p.printed, *of)) detail::this_part_is_false();
     }
+    detail::demand_all(std::index_sequence_for<F...>{}, *of, parts...);
     const auto [n_holds, n_fails, n_corrected] = count;
     if (of->text == wording::correct && (n_holds == 0 || n_fails + n_corrected != 0)) detail::a_correct_claim_needs_a_part_that_holds_and_no_other();
     if (of->text != wording::correct && (n_fails == 0 || n_corrected == 0))

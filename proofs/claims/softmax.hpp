@@ -18,11 +18,14 @@ inline constexpr claim softmax_claims[] = {
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A012",
-     .statement = "a_ij says how important the j-th key is to the i-th query, relative to the other keys.",
+     .statement = "a_ij says how important the j-th key is to the i-th query, relative to the other keys: read as the "
+                  "share of its value in the output. (Whether a share is importance is an interpretation, and not "
+                  "checkable.)",
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, 2 x 3 scores: two weights of a row have the ratio e^{S_ij - S_il}, for all i, j, l",
+     .details = "finite field, 2 x 3 scores: two weights of a row have the ratio e^{S_ij - S_il}, for all i, j, l. "
+                "That the weight is the value's share: A013",
      .seeds = 4},
     {.id = "A043",
      .statement = "Without scaling, scores of large magnitude push softmax into nearly one-hot distributions.",
@@ -86,13 +89,14 @@ inline constexpr claim softmax_claims[] = {
      .tests = "formula/softmax"},
     {.id = "A050",
      .statement = "For a word to distribute its attention, the scores of each row must sum to 1.0.",
-     .text = wording::imprecise,
+     .text = wording::wrong,
      .status = outcome::refuted,
      .by = means::exact,
      .details = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite "
-               "field for all 2 x 3 scores",
-     .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to anything. "
-                   "In floating point the sum is 1 up to rounding.",
+                "field for all 2 x 3 scores. It is the mistake of A003, and scores are what the lecture itself calls "
+                "so",
+     .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to "
+                   "anything. In floating point the sum is 1 up to rounding.",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A051",
@@ -204,7 +208,8 @@ inline constexpr claim softmax_claims[] = {
      .text = wording::not_checkable,
      .status = outcome::not_checkable,
      .by = means::opinion,
-     .details = "opinion: what blend is healthy is not defined. Their gradient is in E065"},
+     .details = "opinion: what blend is healthy is not defined, nor what is compared (unlike in B010). Their gradient "
+                "is in E065"},
     {.id = "E063",
      .statement = "Unscaled (scores 8 and 0), the second weight is about 0, and because of that the derivative of the "
                   "output by the second score s_2 is about 0.",

@@ -11,22 +11,21 @@ inline constexpr claim text_claims[] = {
     {.id = "A007",
      .statement = "\"$ _i$\" is the i-th query vector, and k_j the j-th key vector.",
      .text = wording::wrong,
-     .status = outcome::refuted,
-     .by = means::text,
-     .details = "what is printed: the index stands behind no letter; polynomials, 3 queries and 4 keys: entry (i, j) of the "
-               "scores is made of row i of Q and row j of K",
+     .status = outcome::not_checkable,
+     .by = means::reading,
+     .details = "to be seen by reading: no letter stands before the index. That q_i and k_j are row i of Q and row j "
+                "of K is proved with A049",
      .correction = "q_i is the i-th query vector: the letter is lost."},
     {.id = "A071",
-     .statement = "That the order of heads does not matter is shown below, and multi-head attention in \"the section lecture "
-                  "on transformers\".",
+     .statement = "That the order of heads does not matter is shown below, and multi-head attention in \"the section "
+                  "lecture on transformers\".",
      .text = wording::wrong,
-     .status = outcome::refuted,
-     .by = means::text,
-     .details = "the headings of the lecture that follow name no order of heads, and none of the three documents has the title "
-               "that is referred to. Multi-head attention itself is treated in B (B021, B022). Corrected: polynomials, 2 "
-               "heads",
-     .correction = "Nothing below shows it. What is true is in A020: the products head_h W_O^h may be added in any order, "
-                   "where W_O^h are the rows of W_O that belong to head h."},
+     .status = outcome::not_checkable,
+     .by = means::reading,
+     .details = "to be seen by reading: no heading that follows names the order of heads, and none of the three "
+                "documents is a lecture on transformers; B treats multi-head attention (B021, B022). What is true of "
+                "the order is proved with A020",
+     .correction = "Nothing below shows it, and the section that is meant is not there."},
     {.id = "A113",
      .statement = "arXiv 1706.03762 is \"Attention Is All You Need\" by A Vaswani and others (2017).",
      .text = wording::correct,
@@ -41,12 +40,13 @@ inline constexpr claim text_claims[] = {
      .details = "a citation: no program can look it up here",
      .correction = "The authors are Zi Yin and Yuanyuan Shen, and the title ends in \"Word Embedding\"."},
     {.id = "A115",
-     .statement = "978-981-96-4705-7 is the ISBN of \"The Geometry of Intelligence\", by P Singh and B Raman (2025).",
+     .statement = "978-981-96-4705-7 is an ISBN whose check digit is right. (That it is that of \"The Geometry of "
+                  "Intelligence\", by P Singh and B Raman, 2025, is a citation, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "whole numbers: it has 13 digits, and the check digit is right, so it cannot be that exactly one digit is "
-               "wrong. That it is this book's is a citation"},
+     .details = "whole numbers: it has 13 digits, and the check digit is right, so it cannot be that exactly one "
+                "digit is wrong"},
     {.id = "A116",
      .statement = "arXiv 1607.06450 is \"Layer Normalization\" by JL Ba and others (2016).",
      .text = wording::correct,
@@ -68,16 +68,16 @@ inline constexpr claim text_claims[] = {
      .by = means::citation,
      .details = "citations (arXiv 1508.04025, 1409.0473, 1706.03762): no program can look them up here"},
     {.id = "E079",
-     .statement = "The solutions refer to a geometry below, to L2.2, to the parent note, and to notes on gradients, the dot "
-                  "product and multi-head attention.",
+     .statement = "The solutions refer to a geometry below, to L2.2, to the parent note, and to notes on gradients, "
+                  "the dot product and multi-head attention.",
      .text = wording::wrong,
-     .status = outcome::refuted,
-     .by = means::text,
-     .details = "two lists that were copied by hand, what the solutions refer to, and the labels and headings of the exercises, which are "
-               "the title alone: the compiler says that nothing of the one is in the other, but not that they are complete; corrected: "
-               "vectors that reproduce the solutions' raw scores, in whole numbers, and others that do so too",
-     .correction = "Nothing that they refer to is there, nor are the problems. Inputs can be inferred from the solutions, but "
-                   "are not the only ones."},
+     .status = outcome::not_checkable,
+     .by = means::reading,
+     .details = "to be seen by reading: the exercises have a title and no other heading or label. That inputs can be "
+                "inferred is proved with E013 and E066; that they are not the only ones is an example in whole "
+                "numbers (proofs/text.cpp)",
+     .correction = "Nothing that they refer to is there, nor are the problems. Inputs can be inferred from the "
+                   "solutions, but are not the only ones."},
 };
 
 } // namespace attest::proofs

@@ -96,23 +96,27 @@ inline constexpr claim variance_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::moments,
-     .details = "moments as symbols; counterexample X = 2^j with probability 3·4^−j, which has mean 3 and no second moment, and "
-               "Y = −X: the sum is the constant 0, and the right side is ∞ + ∞ − ∞",
+     .details = "moments as symbols; counterexample X = 2^j with probability 3·4^−j, which has mean 3 and no second "
+                "moment, and Y = −X: the sum is the constant 0, which has the variance 0, and the right side is ∞ + ∞ "
+                "− ∞, no number",
      .correction = "For any two random variables with finite second moments."},
     {.id = "A036",
      .statement = "Cov(X, Y) = E[XY] − E[X] E[Y], which is 0 whenever X and Y are independent.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols, for X and Y with finite second moments; the converse is false: counterexample X = −1, 0, "
-               "1 and Y = X²"},
+     .details = "moments as symbols, for X and Y with finite second moments; the converse is false: counterexample X "
+                "= −1, 0, 1 and Y = X². (Of independent X and Y finite means are enough: with them E[XY] = E[X] E[Y] "
+                "is finite. That is an argument, and not checked.)"},
     {.id = "A037",
-     .statement = "So it is for d_k terms that are mutually independent: the covariances vanish, and the variances remain.",
+     .statement = "So it is for d_k terms that are mutually independent: the covariances vanish, and the variances "
+                  "remain.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols: 2, 3 and 4 terms, each with a mean and a variance of its own; every number of terms that "
-               "are alike (uncorrelated pairs are enough)"},
+     .details = "moments as symbols: 2, 3 and 4 terms, each with a mean and a variance of its own; every number of "
+                "terms that are alike (uncorrelated pairs are enough). (Unlike in A035, the sum of independent terms "
+                "has a variance only if each of them has one, by Fubini: an argument, and not checked.)"},
     {.id = "A038",
      .statement = "The terms q_m k_m are independent of one another, since all components are mutually independent.",
      .text = wording::correct,
@@ -134,7 +138,8 @@ inline constexpr claim variance_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols; all outcomes of random signs for d_k = 3, c = 5"},
+     .details = "moments as symbols; all outcomes of random signs for d_k = 3, c = 5. (cX has a variance only if X "
+                "has one, but for c = 0: an argument, and not checked; the lecture's c is 1/√d_k.)"},
     {.id = "A041",
      .statement = "Var(S/√d_k) = (1/√d_k)² Var S = (1/d_k) d_k = 1.",
      .text = wording::correct,
@@ -147,7 +152,8 @@ inline constexpr claim variance_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols, for every d_k: divided by d_k the variance is 1/d_k, which is 1 for d_k = 1 alone"},
+     .details = "moments as symbols, for every d_k, under the hypotheses of A025, which this lecture states: divided "
+                "by d_k the variance is 1/d_k, which is 1 for d_k = 1 alone"},
     {.id = "B008",
      .statement = "For random vectors of unit variance, E[q·k] = 0 but Var(q·k) = d_k.",
      .text = wording::imprecise,
@@ -158,11 +164,15 @@ inline constexpr claim variance_claims[] = {
      .correction = "All components must be mutually independent with mean 0. With mean μ, E[q·k] = d_k μ² and Var(q·k) = d_k "
                    "(1 + 2μ²); with signs q = k, d_k and 0."},
     {.id = "B009",
-     .statement = "Dividing by √d_k restores unit variance.",
-     .text = wording::correct,
-     .status = outcome::proved,
+     .statement = "For random vectors of unit variance, dividing the score by √d_k restores unit variance.",
+     .text = wording::imprecise,
+     .status = outcome::refuted,
      .by = means::moments,
-     .details = "moments as symbols, for every d_k, under the hypotheses of A025"},
+     .details = "moments as symbols with mean μ, for every d_k; all 8 outcomes of q = k, three signs: the score is "
+                "constant, and divided by a constant it stays so. The hypotheses that this lecture leaves out are "
+                "those that B008 needs too",
+     .correction = "Of components that are mutually independent with mean 0. With mean μ the variance becomes 1 + "
+                   "2μ², and with signs q = k it is 0."},
     {.id = "B011",
      .statement = "For d_k = 64 the scores are divided by √64 = 8, not by 64 nor by log 64.",
      .text = wording::correct,
@@ -191,12 +201,11 @@ inline constexpr claim variance_claims[] = {
      .details = "moments as symbols; the exact distribution of q·k for 64 random signs each"},
     {.id = "E033",
      .statement = "Divided by √d_k = 8, the standard deviation is about 1.",
-     .text = wording::imprecise,
-     .status = outcome::refuted,
+     .text = wording::correct,
+     .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols, for every d_k; exact fractions for d_k = 64",
-     .correction = "That is weaker than what is true: nothing is approximate. For components that are independent, with mean 0 and variance 1, "
-                   "it is exactly 1, for every d_k: the difference from 1 is 0."},
+     .details = "moments as symbols, for every d_k; exact fractions for d_k = 64: under the hypotheses that the "
+                "exercise states it is not only near 1, but 1"},
     {.id = "E034",
      .statement = "Dividing by √d_k = 8 scales the standard deviation by 1/8.",
      .text = wording::correct,
