@@ -47,6 +47,7 @@ struct claim {
     std::string_view details;         ///< on which shapes, in which arithmetic, at which points
     std::string_view correction = {}; ///< what is true instead, of a statement that is imprecise or wrong
     std::string_view value = {};      ///< the value or enclosure. The proof reads its numbers from here: one digit changed, and it does not compile
+    std::string_view value_is = {};   ///< what these numbers are: "the weights". For people, and bound to nothing
     std::string_view tests = {};      ///< entries of ctest that settle it too or alone, separated by spaces: "compile_fail/query_key_dimension"
     unsigned seeds = 0;               ///< of an identity: the number of random points
     unsigned degree = 0;              ///< of an identity without exp: a bound of the numerator's degree, so that the error is at most (degree/p)^seeds

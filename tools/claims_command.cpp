@@ -43,8 +43,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 nlohmann::ordered_json json_of(const claim& c) {
     nlohmann::ordered_json j{{"id", c.id},       {"statement", c.statement}, {"text", word(c.text)},       {"status", word(c.status)},
                              {"method", word(c.by)}, {"value", nullptr},         {"source", source_of(c)},     {"details", c.details},
-                             {"correction", nullptr}, {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
-    if (!c.value.empty()) j["value"] = c.value;
+                             {"correction", nullptr}, {"value_is", nullptr}, {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
+    if (!c.value.empty()) j["value"] = c.value, j["value_is"] = c.value_is;
     if (!c.correction.empty()) j["correction"] = c.correction;
     if (c.seeds != 0) j["error"] = error_of(c);
     for (std::string_view rest = c.tests; !rest.empty();) {
@@ -64,17 +64,54 @@ void put_totals(std::string& text, std::string_view of, const std::map<std::stri
     text += fmt::format("  {:<8}{}\n", of, wrapped(list, 10));
 }
 
-std::string table() {
-    std::string text;
+// α_11: 0.66976 (0.66976154932665692562)
+std::string value_with_label(const claim& c) {
+    return c.value.empty() ? "" : fmt::format("{}: {}", c.value_is, c.value);
+}
+
+// "identity" and "not-checkable" stand for "identity (probabilistic)" and "not checkable"; the whole words are understood, too.
+bool is_named(std::string_view word_of_claim, std::string name) {
+    std::ranges::replace(name, '-', ' ');
+    return word_of_claim == name || word_of_claim == name + " (probabilistic)";
+}
+
+std::vector<const claim*> selected(const claims_filter& filter) {
+    using proofs::outcome;
+    using proofs::wording;
+    const auto refuse = [](std::string_view option, std::string_view given, std::string_view known) {
+        throw usage_error(fmt::format("{}: there is no '{}'; there are {}", option, given.substr(0, 40), known));
+    };
+    constexpr wording texts[] = {wording::correct, wording::imprecise, wording::wrong, wording::not_checkable};
+    constexpr outcome statuses[] = {outcome::proved, outcome::refuted, outcome::identity, outcome::tested, outcome::not_checkable};
+    const auto is_none = [](const auto& known, const std::string& name) {
+        return std::ranges::none_of(known, [&name](auto one) { return is_named(word(one), name); });
+    };
+    if (!filter.text.empty() && is_none(texts, filter.text)) refuse("--text", filter.text, "correct, imprecise, wrong, not-checkable");
+    if (!filter.status.empty() && is_none(statuses, filter.status))
+        refuse("--status", filter.status, "proved, refuted, identity, tested, not-checkable");
+    std::vector<const claim*> all = claims_in_order();
+    std::erase_if(all, [&filter](const claim* c) {
+        return (!filter.text.empty() && !is_named(word(c->text), filter.text)) || (!filter.status.empty() && !is_named(word(c->status), filter.status));
+    });
+    return all;
+}
+
+std::string table(const std::vector<const claim*>& claims) {
+    std::string text = fmt::format("{:<6}{:<14}{:<26}{}\n", "id", "text", "status", "source");
     std::map<std::string_view, int> by_text, by_status, by_means;
-    for (const claim* c : claims_in_order()) {
+    for (const claim* c : claims) {
         text += fmt::format("{}  {:<14}{:<26}{}\n", c->id, word(c->text), word(c->status), source_of(*c));
-        text += "      " + wrapped(c->statement, 6) + "\n";
+        text += "      says: " + wrapped(c->statement, 12) + "\n";
         if (!c->correction.empty()) text += "      instead: " + wrapped(c->correction, 15) + "\n";
-        if (!c->value.empty()) text += "      value: " + wrapped(c->value, 13) + "\n";
+        if (!c->value.empty()) {
+            text += "      value: " + wrapped(value_with_label(*c), 13) + "\n";
+        }
         ++by_text[word(c->text)], ++by_status[word(c->status)], ++by_means[word(c->by)];
     }
-    text += fmt::format("\n{} claims of the three lectures; {}\n", claims_in_order().size(), proofs_sentence());
+    const std::size_t all = claims_in_order().size();
+    const std::string count = claims.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", claims.size(), all);
+    text += fmt::format("\n{} claims of the three lectures; {}\n", count, proofs_sentence());
+    if (claims.empty()) return text;
     put_totals(text, "text", by_text);
     put_totals(text, "status", by_status);
     put_totals(text, "method", by_means);
@@ -98,7 +135,7 @@ std::string explained(const claim& c) {
     };
     line("says", c.statement);
     line("instead", c.correction);
-    line("value", c.value);
+    line("value", value_with_label(c));
     line("method", word(c.by));
     if (c.details != word(c.by)) line("details", c.details);
     line("error", error_of(c));
@@ -111,18 +148,19 @@ std::string explained(const claim& c) {
 
 } // namespace
 
-int run_claims_command(bool json) {
+int run_claims_command(bool json, const claims_filter& filter) {
+    const std::vector<const claim*> claims = selected(filter);
     if (json) {
         auto all = nlohmann::ordered_json::array();
-        for (const claim* c : claims_in_order()) all.push_back(json_of(*c));
+        for (const claim* c : claims) all.push_back(json_of(*c));
         std::fputs((all.dump(1) + "\n").c_str(), stdout);
     } else {
-        std::fputs(table().c_str(), stdout);
+        std::fputs(table(claims).c_str(), stdout);
     }
     return passed; // whether it could be written is asked at the end of the program
 }
 
-int run_explain_command(const std::string& code) {
+int run_explain_command(const std::string& code, bool json) {
     const claim* c = proofs::find_claim(normal_id(code));
     if (c == nullptr) {
         std::string ranges; // A001 to A117, B001 to B060, …
@@ -134,7 +172,7 @@ int run_explain_command(const std::string& code) {
         throw usage_error("there is no code '" + (code.size() > 40 ? code.substr(0, 40) + "..." : code) + "'; claims are " + ranges + " to " + std::string(last) +
                           ", and attest claims lists them (mistakes have no codes in this version)");
     }
-    std::fputs(explained(*c).c_str(), stdout);
+    std::fputs((json ? json_of(*c).dump(1) + "\n" : explained(*c)).c_str(), stdout);
     return passed;
 }
 

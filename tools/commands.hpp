@@ -43,8 +43,12 @@ int run_eval_command(const eval_options& options);
 
 int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16);
 int run_list_command(bool json);
-int run_claims_command(bool json);
-int run_explain_command(const std::string& code);
+// Words of text and status; empty for all.
+struct claims_filter {
+    std::string text, status;
+};
+int run_claims_command(bool json, const claims_filter& filter);
+int run_explain_command(const std::string& code, bool json);
 
 // Runs f; what it throws becomes one line on standard error, and a status. `name`: the file that a usage_error is about, or nothing.
 template <class F> int guarded(const std::string& name, F f);

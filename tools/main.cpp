@@ -92,10 +92,15 @@ int run(int argc, char** argv) {
     CLI::App& claims = *app.add_subcommand("claims", "every claim of the lectures: is it right, and how was that settled");
     bool claims_json = false;
     claims.add_flag("--json", claims_json, "as a JSON array of objects");
+    attest::program::claims_filter claims_filter;
+    claims.add_option("--text", claims_filter.text, "only those whose text is correct, imprecise, wrong or not-checkable");
+    claims.add_option("--status", claims_filter.status, "only those that are proved, refuted, identity, tested or not-checkable");
 
     CLI::App& explain = *app.add_subcommand("explain", "one claim of the lectures, with the place of its proof");
     std::string code;
     explain.add_option("CODE", code, "a claim, such as A015")->required();
+    bool explain_json = false;
+    explain.add_flag("--json", explain_json, "as one JSON object, as in attest claims --json");
 
     const auto is_meant = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
     if (argc > 1 && *argv[1] != '-' && std::as_const(app).get_subcommands(is_meant).empty()) {
@@ -130,8 +135,8 @@ int run(int argc, char** argv) {
         }
         if (inspect.parsed()) refuse_option(inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
-        if (claims.parsed()) return run_claims_command(claims_json);
-        if (explain.parsed()) return run_explain_command(code);
+        if (claims.parsed()) return run_claims_command(claims_json, claims_filter);
+        if (explain.parsed()) return run_explain_command(code, explain_json);
         return run_list_command(list_json);
     });
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -37,6 +37,7 @@ inline constexpr claim activation_claims[] = {
                    "by at most the distances that are given. It is least, and its slope greatest, where is said.",
      .value = "tanh form off by 0.00047324 at |x| = 2.69894; sigmoid form off by 0.020335 at |x| = 2.27040; minimum "
               "-0.1699712 at -0.7517915; greatest slope 1.128904 at √2",
+     .value_is = "distances, where they are reached, and extrema",
      .tests = "formula/activation",
      .seeds = 4},
 };

@@ -72,6 +72,7 @@ inline constexpr claim encoder_claims[] = {
      .correction = "If the network gives 0, a pre-norm layer keeps it exactly; a post-norm layer gives LN(X), which is X for every normalised X if gamma = 1, beta = 0 and "
                    "eps = 0, and for most X is another row. With eps = 1/100000 the second norm already changes what the first made of (5, 0).",
      .value = "0.0000042",
+     .value_is = "first component before the second norm minus that after it",
      .seeds = 4,
      .degree = 32},
     {.id = "A112",

@@ -46,7 +46,8 @@ inline constexpr claim feed_forward_claims[] = {
                    "embeddings: BERT-Base just over half, GPT-2 small less; the original base model less with its embeddings "
                    "(37,000 words) and more without.",
      .value = "2/3 of a layer; BERT-Base 56669184 of 109482240 = 51.8 %; GPT-2 small 45.5 %; Transformer-base 40.0 %, without "
-              "embeddings 57.1 %"},
+              "embeddings 57.1 %",
+     .value_is = "shares of the parameters"},
     {.id = "A100",
      .statement = "The FFN applies a non-linear transformation at each position.",
      .text = wording::correct,

@@ -27,7 +27,8 @@ inline constexpr claim layer_norm_claims[] = {
      .by = means::exact,
      .details = "exact rationals, d = 4, all 81 rows of -1, 0, 1: a polynomial of degree 2 in each component is settled by "
                 "them; enclosures for the ratio of the results with d and with d - 1",
-     .value = "0.8660 for d = 4"},
+     .value = "0.8660 for d = 4",
+     .value_is = "ratio of the standardised row with d - 1 to that with d"},
     {.id = "A075",
      .statement = "x̂_i = (x_i - mean)/√(variance + ε).",
      .text = wording::correct,
@@ -100,6 +101,7 @@ inline constexpr claim layer_norm_claims[] = {
      .correction = "The mean is 0; the variance is σ²/(σ² + ε), below 1 for every ε > 0, and 0 for a constant row. It is 1 with "
                    "ε = 0 alone.",
      .value = "0.999990000099999",
+     .value_is = "variance after standardisation",
      .seeds = 4,
      .degree = 16},
     {.id = "A090",
@@ -173,7 +175,8 @@ inline constexpr claim layer_norm_claims[] = {
      .correction = "The paper, and the attention lecture, divide by √(σ² + ε). For σ = 1 the first component of x̂ is smaller "
                    "here, by some units in the last place of float32; for σ = 0.01 and 0.001 it is greater by the factors that "
                    "are given.",
-     .value = "0.99999000010 instead of 0.99999500004, 84 units; factors 1.0478 and 3.2838"},
+     .value = "0.99999000010 instead of 0.99999500004, 84 units; factors 1.0478 and 3.2838",
+     .value_is = "first component of x̂ for σ = 1, their distance in units of the last place of float32, and factors for σ = 0.01 and 0.001"},
     {.id = "B047",
      .statement = "Mean and standard deviation are computed over the features of a single example.",
      .text = wording::imprecise,
@@ -183,7 +186,8 @@ inline constexpr claim layer_norm_claims[] = {
                 "of [1, 0, 0, 0], without ε",
      .correction = "Over the features of a single token. Which standard deviation, with d or with d - 1, is not said; here it "
                    "is the one with d.",
-     .value = "1.7320508 with d, 1.5 with d−1"},
+     .value = "1.7320508 with d, 1.5 with d−1",
+     .value_is = "first component of x̂"},
     {.id = "B048",
      .statement = "γ and β scale and shift element by element.",
      .text = wording::correct,

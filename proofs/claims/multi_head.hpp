@@ -118,6 +118,7 @@ inline constexpr claim multi_head_claims[] = {
      .correction = "It is H d_v x d_model, which is square if d_v = d_model/H. The lecture says that of d_k alone, "
                    "and has d_v as a dimension of its own.",
      .value = "256 x 512 with d_v = 32, 512 x 512 with d_v = 64",
+     .value_is = "rows and columns of W_O",
      .tests = "compile_fail/output_projection_rows"},
     {.id = "B026",
      .statement = "W_O mixes the heads: Concat(head_1, ..., head_H) W_O is the sum over h of head_h times the rows of W_O that "
@@ -134,7 +135,8 @@ inline constexpr claim multi_head_claims[] = {
      .status = outcome::proved,
      .by = means::types,
      .details = "types: per_head",
-     .value = "512/8 = 64, not 512"},
+     .value = "512/8 = 64, not 512",
+     .value_is = "dimension of a head"},
     {.id = "B056",
      .statement = "In cross-attention Q is the hidden state of the decoder, and K = V is the output of the encoder.",
      .text = wording::imprecise,
@@ -200,21 +202,24 @@ inline constexpr claim multi_head_claims[] = {
      .status = outcome::proved,
      .by = means::types,
      .details = "types: per_head",
-     .value = "512/8 = 64"},
+     .value = "512/8 = 64",
+     .value_is = "d_k"},
     {.id = "E045",
      .statement = "Each head gives a vector of d_v = 64 components for each token.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
      .details = "types",
-     .value = "64"},
+     .value = "64",
+     .value_is = "d_v"},
     {.id = "E046",
      .statement = "Concatenating h = 8 heads gives 8 x 64 = 512 components.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
      .details = "types",
-     .value = "8 x 64 = 512"},
+     .value = "8 x 64 = 512",
+     .value_is = "width of the concatenation"},
     {.id = "E047",
      .statement = "W_O maps 512 components to 512: it is 512 x 512, and returns to d_model.",
      .text = wording::correct,
@@ -222,6 +227,7 @@ inline constexpr claim multi_head_claims[] = {
      .by = means::types,
      .details = "types",
      .value = "512 x 512; 512 to 512",
+     .value_is = "shape of W_O, and the widths that it maps",
      .tests = "compile_fail/output_projection_rows"},
     {.id = "E048",
      .statement = "The total compute of 8 heads stays comparable to that of one big head.",
@@ -231,7 +237,8 @@ inline constexpr claim multi_head_claims[] = {
      .details = "operations counted while the formula runs, on a grid of 24 shapes that determines them if they are polynomials of degree 2 in n "
                "and 1 in d_model, H and d_k, as loops over these are; and at three shapes off the grid, where higher powers would show",
      .value = "104857600 + 10240000 multiplications in the products at n = 100, with 8 heads as with 1; exponentials: 8 times "
-              "as many"},
+              "as many",
+     .value_is = "operations"},
 };
 
 } // namespace attest::proofs

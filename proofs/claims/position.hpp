@@ -42,6 +42,7 @@ inline constexpr claim position_claims[] = {
      .correction = "Every pair of dimensions has its own frequency: 2i and 2i + 1 have the same. For d = 512 the longest period is 10000^(510/512) = 9646.6 times the shortest, "
                    "which is 2 pi.",
      .value = "9646.6",
+     .value_is = "longest period over the shortest",
      .seeds = 4},
     {.id = "B033",
      .statement = "Sinusoids hold what attention needs to go by relative positions: one linear map R_k takes every "
@@ -84,6 +85,7 @@ inline constexpr claim position_claims[] = {
      .details = "exact fractions; finite field, free base, q and k, m and n from -1 to 2, both pairings, d = 5 of which 4 are rotated: identity (probabilistic)",
      .correction = "Of the positions only m - n enters; but other vectors q and k give another product at the same m - n.",
      .value = "88/25 for q = (3, 4), k = (0, 2) at (m, n) = (5, 3), (7, 5), (2, 0), with a rotation by cosine 3/5, sine 4/5",
+     .value_is = "q·k after the rotation",
      .seeds = 4},
     {.id = "B038",
      .statement = "RoPE preserves relative distance in cosine similarity.",
@@ -94,6 +96,7 @@ inline constexpr claim position_claims[] = {
      .correction = "Rotations keep norms, and of the positions the products see m - n alone (B037): so does the cosine of two given vectors. It is no distance, and not monotone: "
                    "it may grow as positions move apart.",
      .value = "-117/125 at distance 3, -527/625 at distance 4",
+     .value_is = "cosine of the vector with itself, turned",
      .seeds = 4},
 };
 

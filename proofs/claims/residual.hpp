@@ -48,6 +48,7 @@ inline constexpr claim residual_claims[] = {
                    ">= |v| - |J v|, so that the least singular value of I + J is at least 1 - |J|. For a "
                    "post-norm block see B044.",
      .value = "f' = -1/100 gives 99/100, f' = -1 gives 0",
+     .value_is = "1 + f'",
      .seeds = 4,
      .degree = 32},
     {.id = "B043",

@@ -40,6 +40,7 @@ inline constexpr claim softmax_claims[] = {
                    "1000) give one key nearly all the weight. "
                    "Large magnitudes matter in so far as they come with large differences.",
      .value = "0.999664650",
+     .value_is = "greater weight of two scores that are 8 apart",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A044",
@@ -55,6 +56,7 @@ inline constexpr claim softmax_claims[] = {
                    "They tend to 0 as the greatest score draws away from all others, and stay large near a tie: 1/4 "
                    "for two equal scores.",
      .value = "0.000335238 0.25",
+     .value_is = "gradient of softmax at a gap of 8, and at a tie",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "A045",
@@ -70,6 +72,7 @@ inline constexpr claim softmax_claims[] = {
                    "came in: its norm is at most 1/2, "
                    "which it is for two equal scores.",
      .value = "1/2",
+     .value_is = "greatest norm of the Jacobian",
      .tests = "gradient/softmax"},
     {.id = "A046",
      .statement = "Softmax takes the scores z_1, ..., z_K to e^{z_i} / sum_{j=1}^K e^{z_j}.",
@@ -86,6 +89,7 @@ inline constexpr claim softmax_claims[] = {
      .by = means::enclosures,
      .details = "enclosures",
      .value = "0.0201905 0.9025377 0.0496605 0.0110808 0.0165306",
+     .value_is = "the weights",
      .tests = "formula/softmax"},
     {.id = "A050",
      .statement = "For a word to distribute its attention, the scores of each row must sum to 1.0.",
@@ -144,6 +148,7 @@ inline constexpr claim softmax_claims[] = {
                    "same, and at a tie scaling by 1/8 "
                    "leaves an eighth of the gradient.",
      .value = "0.000335238 0.196612 0.0245765 73 1/8",
+     .value_is = "gradient unscaled, scaled, by the raw score; how many times as much; share that is left at a tie",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "E003",
@@ -182,14 +187,16 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::proved,
      .by = means::enclosures,
      .details = "enclosures",
-     .value = "0.999664650"},
+     .value = "0.999664650",
+     .value_is = "α_1"},
     {.id = "E059",
      .statement = "For scores 8 and 0, alpha_2 = 0.00034: the weights are nearly one-hot.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enclosures,
      .details = "enclosures",
-     .value = "0.000335350"},
+     .value = "0.000335350",
+     .value_is = "α_2"},
     {.id = "E060",
      .statement = "Scaled, the scores 8 and 0 become 8/8 = 1 and 0.",
      .text = wording::correct,
@@ -202,7 +209,8 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::proved,
      .by = means::enclosures,
      .details = "enclosures",
-     .value = "0.731058579 0.268941421"},
+     .value = "0.731058579 0.268941421",
+     .value_is = "α_1 and α_2"},
     {.id = "E062",
      .statement = "The weights 0.73106 and 0.26894 are a healthy blend.",
      .text = wording::not_checkable,
@@ -224,6 +232,7 @@ inline constexpr claim softmax_claims[] = {
                    "Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw score 0.0245765, "
                    "73 times as much.",
      .value = "0.000335238 0.196612 586 0.0245765 73",
+     .value_is = "factor unscaled, scaled, ratio, by the raw score, ratio",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "E064",
@@ -235,6 +244,7 @@ inline constexpr claim softmax_claims[] = {
                "alpha_2, d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1)",
      .correction = "They are small and not 0: 0.000335238 times (v_2 - v_1) by its score, 0.000335350 by its value.",
      .value = "0.000335238 0.000335350",
+     .value_is = "derivative by the score for v_2 - v_1 = 1, and by the value",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "E065",
@@ -245,6 +255,7 @@ inline constexpr claim softmax_claims[] = {
      .details = "enclosures with dual numbers, for this example: both weights exceed 1/4, and both derivatives exceed "
                "3/4 of their greatest possible magnitude",
      .value = "0.73106 0.26894 0.196612",
+     .value_is = "α_1, α_2 and the derivative",
      .tests = "gradient/softmax"},
 };
 

@@ -24,7 +24,8 @@ inline constexpr claim variance_claims[] = {
      .correction = "It is neither needed nor enough: it brings the variance of the scores to 1 where the components are as at "
                    "initialisation. At a gap of one standard deviation, 8 without and 1 with the factor for d_k = 64, the "
                    "derivative is as in `value`.",
-     .value = "0.00033524, 0.19661"},
+     .value = "0.00033524, 0.19661",
+     .value_is = "derivative at a gap of 8, and at a gap of 1"},
     {.id = "A025",
      .statement = "Assume that q_1, ..., q_{d_k}, k_1, ..., k_{d_k} are mutually independent, each with mean 0 and variance "
                   "1, and d_k = 64.",
@@ -132,7 +133,8 @@ inline constexpr claim variance_claims[] = {
      .by = means::moments,
      .details = "moments as symbols, for every d_k; all outcomes of random signs for d_k = 1 to 4; their exact distribution "
                "for d_k = 64: Var S and E[S⁴] in `value`",
-     .value = "64, 12160"},
+     .value = "64, 12160",
+     .value_is = "Var S and E[S⁴] for d_k = 64"},
     {.id = "A040",
      .statement = "For a constant c, Var(cX) = c² Var X.",
      .text = wording::correct,
@@ -179,7 +181,8 @@ inline constexpr claim variance_claims[] = {
      .status = outcome::proved,
      .by = means::enclosures,
      .details = "enclosures",
-     .value = "4.158883"},
+     .value = "4.158883",
+     .value_is = "log 64"},
     {.id = "E030",
      .statement = "The score q·k adds d_k products, which are independent.",
      .text = wording::correct,

@@ -73,6 +73,7 @@ TEST_CASE("each claim says what the lecture says, how that was settled, and what
         if (c->status == outcome::tested) CHECK(!c->tests.empty());
         if (c->status == outcome::identity) CHECK(c->seeds >= 4);
         if (c->status == outcome::not_checkable) CHECK(c->value.empty());
+        CHECK(c->value.empty() == c->value_is.empty()); // a number without a name tells nothing
     }
 }
 
