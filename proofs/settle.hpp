@@ -101,20 +101,21 @@ constexpr bool check_part(std::string_view printed, const claim& of) {
 // Not constexpr: reached in a constant expression, they end it, and their names are what the compiler prints.
 inline void there_is_no_such_claim() {}
 inline void the_claim_has_a_proof_though_it_is_not_checkable() {}
-/// Number 1 is the first. (A template, so that the number is in the name that compilers print.)
-template <std::size_t Number> inline void part_is_false() {}
+inline void a_correct_claim_needs_a_part_that_holds_and_no_other() {}
+inline void an_imprecise_or_wrong_claim_needs_a_part_that_fails_as_printed_and_one_that_holds_corrected() {}
+inline void a_claim_with_a_value_needs_a_part_that_takes_the_claim() {}
+inline void an_identity_needs_its_seeds_and_a_part_that_takes_the_claim() {}
+template <std::size_t Number> inline void part_is_false() {} // number 1 is the first; a template, so that compilers print it
+
+// Constexpr, so that compilers print what they were called with: the digits.
 template <std::size_t Number>
-constexpr void demand(bool is_true, [[maybe_unused]] std::string_view printed) { // compilers print the arguments of a constexpr call as well
+constexpr void demand(bool is_true, [[maybe_unused]] std::string_view printed) {
     if (!is_true) part_is_false<Number>();
 }
 template <std::size_t... I, class... F>
 constexpr void demand_all(std::index_sequence<I...>, const claim& of, const part<F>&... parts) {
     (demand<I + 1>(check_part<F>(parts.printed, of), parts.printed), ...);
 }
-inline void a_correct_claim_needs_a_part_that_holds_and_no_other() {}
-inline void an_imprecise_or_wrong_claim_needs_a_part_that_fails_as_printed_and_one_that_holds_corrected() {}
-inline void a_claim_with_a_value_needs_a_part_that_takes_the_claim() {}
-inline void an_identity_needs_its_seeds_and_a_part_that_takes_the_claim() {}
 
 } // namespace detail
 

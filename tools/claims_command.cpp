@@ -43,7 +43,8 @@ std::string wrapped(std::string_view text, std::size_t indent) {
 nlohmann::ordered_json json_of(const claim& c) {
     nlohmann::ordered_json j{{"id", c.id},       {"statement", c.statement}, {"text", word(c.text)},       {"status", word(c.status)},
                              {"method", word(c.by)}, {"value", nullptr},         {"source", source_of(c)},     {"details", c.details},
-                             {"correction", nullptr}, {"value_is", nullptr}, {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
+                             {"correction", nullptr}, {"value_is", nullptr},
+                             {"error", nullptr},   {"tests", nlohmann::ordered_json::array()}, {"proofs_built", proofs_were_built()}};
     if (!c.value.empty()) j["value"] = c.value, j["value_is"] = c.value_is;
     if (!c.correction.empty()) j["correction"] = c.correction;
     if (c.seeds != 0) j["error"] = error_of(c);
@@ -91,7 +92,8 @@ std::vector<const claim*> selected(const claims_filter& filter) {
         refuse("--status", filter.status, "proved, refuted, identity, tested, not-checkable");
     std::vector<const claim*> all = claims_in_order();
     std::erase_if(all, [&filter](const claim* c) {
-        return (!filter.text.empty() && !is_named(word(c->text), filter.text)) || (!filter.status.empty() && !is_named(word(c->status), filter.status));
+        return (!filter.text.empty() && !is_named(word(c->text), filter.text)) ||
+               (!filter.status.empty() && !is_named(word(c->status), filter.status));
     });
     return all;
 }

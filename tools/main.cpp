@@ -135,6 +135,8 @@ int run(int argc, char** argv) {
         }
         if (inspect.parsed()) refuse_option(inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
+        for (const char* filter : {"--text", "--status"})
+            if (claims.count(filter) != 0 && claims.get_option(filter)->as<std::string>().empty()) throw attest::usage_error(std::string(filter) + ": expected a word, not an empty one");
         if (claims.parsed()) return run_claims_command(claims_json, claims_filter);
         if (explain.parsed()) return run_explain_command(code, explain_json);
         return run_list_command(list_json);

@@ -40,7 +40,7 @@ inline constexpr claim feed_forward_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::types,
-     .details = "types: the elements of the weights; GPT-2 small and the original Transformer have fewer than half of theirs in "
+     .details = "types: the elements of the weights, in configurations that are citations; GPT-2 small and the original Transformer have fewer than half of theirs in "
                 "FFNs",
      .correction = "Of an encoder layer's matrices 8 d^2 of 12 d^2, if d_ff = 4 d. Of a whole model it depends on the "
                    "embeddings: BERT-Base just over half, GPT-2 small less; the original base model less with its embeddings "

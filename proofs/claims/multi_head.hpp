@@ -27,7 +27,8 @@ inline constexpr claim multi_head_claims[] = {
      .by = means::opinion,
      .details = "opinion: the lecture calls it an intuition itself, and A022 takes it back"},
     {.id = "A022",
-     .statement = "W_Q and W_K are trained together, and in general neither can be interpreted without the other.",
+     .statement = "In general neither W_Q nor W_K can be interpreted without the other. (That they are trained together is how models are "
+                  "made, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,

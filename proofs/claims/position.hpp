@@ -62,11 +62,11 @@ inline constexpr claim position_claims[] = {
      .details = "symbols, for all tokens, tables and gradients: token t gets row t + offset of the table, and that row the gradient of token t alone; n = 2, 3 rows, d = 2, "
                 "offsets 0 and 1"},
     {.id = "B035",
-     .statement = "Learned positions are limited to the greatest length that was seen: the table ends.",
+     .statement = "Learned positions are limited to the greatest length that was seen: the table ends. (That they are simple and effective is an opinion, and not checkable.)",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types: a sequence longer than the table has no sum, and does not compile. (That they are simple and effective is an opinion.)",
+     .details = "types: a sequence longer than the table has no sum, and does not compile.",
      .tests = "compile_fail/position_in_table"},
     {.id = "B036",
      .statement = "RoPE rotates pairs of a query and a key by angles that depend on the position.",
