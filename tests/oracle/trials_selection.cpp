@@ -80,6 +80,9 @@ TEST_CASE("trials: right kernels on inputs with something special", "[oracle]") 
 }
 TEST_CASE("trials: right kernels on 683 keys", "[oracle]") { right_kernels({"n = 683", "n = 683, q = 0"}, 1); }
 
+// The scale in dS, q or k below the normal range; sums of unnormalised weights beyond its end.
+TEST_CASE("trials: right kernels at the ends of the range", "[oracle]") { right_kernels({"q subnormal", "q subnormal, k huge", "q, k tiny", "v greatest"}, 4); }
+
 TEST_CASE("trials: named cases", "[oracle]") {
     for (const named_case& c : named_cases()) {
         CAPTURE(c.name);

@@ -85,7 +85,7 @@ public:
             one.bounds.make(one.all, values_, facts, shape_, v_, errors.bound, plain, errors.sink, static_cast<double>(values_.n));
             if (one.bounds.unbounded)
                 for (const std::size_t key : facts.key) one.unbounded[key] = true;
-            if (!one.bounds.unbounded) one.sums.add_row(one.all, shape_, row_, one.bounds, nullptr);
+            if (!one.bounds.unbounded) one.sums.add_row(one.all, stored_tiny(one), shape_, row_, one.bounds, nullptr);
             if (detail::stores_weights(one.all)) expect(one, errors, plain);
         }
         if (columns_) columns_->add_row(values_, facts, queries_);
@@ -146,6 +146,7 @@ private:
     };
     static constexpr double slack = 1 + 0x1p-20; // far more than double, and 26 bits, lose here
 
+    [[nodiscard]] static double stored_tiny(const of_arithmetic& one) { return detail::stores_scores(one.all) ? one.all.weight_tiny : 0; }
     [[nodiscard]] static double finite(double x) { return x >= 0 && x < detail::infinity_of_double ? x : detail::infinity_of_double; }
     // Whether all that is stored in 16 bits is known as sources.
     [[nodiscard]] bool knows_stores(const of_arithmetic& one) const {
@@ -164,7 +165,7 @@ private:
             if (detail::stores_scores(one.all)) { // before the last scaling
                 const double size = detail::size_of(value) + before;
                 if (!(size * std::max(scale, 1.0) < one.all.output.greatest())) return detail::infinity_of_double;
-                before += detail::unfused(one.all.weight * size) + one.all.weight_tiny / std::min(std::max(scale, 0x1p-100), 1.0);
+                before += detail::unfused(one.all.weight * size) + detail::unfused(one.all.weight_tiny * detail::most_over_scale(scale));
             }
             return finite(detail::unfused(before * scale) * slack);
         };
@@ -194,7 +195,7 @@ private:
         one.plain_bounds.make(one.plain, values_, *facts_, shape_, v_, plain, plain, errors.sink,
                               detail::expected_rescalings(facts_->score, lambda_));
         one.sources.make(one.all, values_, *facts_, shape_, errors, one.bounds, one.plain_bounds, v_, row_.keys, queries_, lambda_);
-        one.plain_sums.add_row(one.plain, shape_, row_, one.plain_bounds, &one.sources);
+        one.plain_sums.add_row(one.plain, stored_tiny(one), shape_, row_, one.plain_bounds, &one.sources);
         one.sources.add_squares(one.squares, row_.keys);
         if (columns_) leave(one);
     }

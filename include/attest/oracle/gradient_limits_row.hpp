@@ -46,6 +46,8 @@ struct two_stores {
 [[nodiscard]] inline double error_of_store_anywhere(const arithmetic& a, double size) {
     return stores_weights(a) ? std::min(unfused(a.weight * size) + a.weight_tiny, size) : 0;
 }
+/// What 1 is in units of before the scale, if it is an error after it or before: at least 1.
+[[nodiscard]] inline double most_over_scale(double scale) { return 1 / std::min(std::max(size_of(scale), 0x1p-100), 1.0); }
 /// Storing what is passed on, with the scale in it or not.
 [[nodiscard]] inline double error_of_store_scaled(const arithmetic& a, double size, double scale) {
     const double s = size_of(scale), own = error_of_store(a, size);
@@ -120,7 +122,7 @@ private:
         const double sum = roundings(count + 3, a.unit), operands = together(a.operand, together(a.operand, input_unit_));
         const double forward = together(operands, roundings(count + 2 * weight.rescalings + 10, a.unit));
         double moved = unfused(weight.sink_error * size_of(r.d)), noise = 0, from_da = 0, from_out = 0, all = 0;
-        std::vector<double> out_error(v.d, 0.0), out_size(v.d, 0.0);
+        std::vector<double> out_error(v.d, 0.0), out_size(v.d, 0.0), sum_of_sizes(v.d, 0.0);
         for (std::size_t l = 0; l < r.n; ++l) {
             const double w = weight.high[l], da = size_of(r.da[l]), e = da_error[l], stored = error_of_store_anywhere(a, w);
             moved += unfused(weight.normalised[l] * r.mean_size[l]);
@@ -136,19 +138,24 @@ private:
             for (std::size_t c = 0; c < v.d; ++c) {
                 out_error[c] += of_error * sizes[c];
                 out_size[c] += of_size * sizes[c];
+                sum_of_sizes[c] += brief_above(r.factor[l]) * sizes[c];
             }
         }
         const double dz_unit = input_unit_;
         from_out += unfused(together(forward, dz_unit) * all);
         out_high.resize(v.d);
+        double of_products = 0; // Σ |dz out|
         for (std::size_t c = 0; c < v.d; ++c) {
             const double o = size_of(r.out[c]);
             out_high[c] = o + std::min(out_error[c], out_size[c] + o) + 4 * count * a.tiny;
             const double kept = stores_weights(a) ? error_of_store(a, out_high[c]) : unfused(a.unit * out_high[c]);
             from_out += unfused(r.dz_size[c] * (kept + unfused(roundings(d_v + 2, a.unit) * (out_high[c] + kept)))) + 2 * a.tiny +
                         unfused(input_tiny_ * out_high[c]);
-            if (!(out_size[c] < greatest_sum(a))) unbounded = true;
+            // Sums of weights that are relative to the greatest so far, or to a shift 8 bits below it, may overflow where out itself does not.
+            if (!(0x1p9 * sum_of_sizes[c] < greatest_sum(a))) unbounded = true;
+            of_products += unfused(r.dz_size[c] * (out_high[c] + kept));
         }
+        if (!(of_products * (1 + 0x1p-10) < greatest_sum(a))) unbounded = true;
         // However far the weights are off, their mean of da stays in the hull.
         const double hull = std::max(std::max(r.da_high - r.d, r.d - r.da_low), 0.0) + unfused(0x1p-23 * r.d_size);
         const double own = std::min(moved, hull) + noise + std::max(from_da, from_out), factor = 1 + weight.common;
@@ -161,6 +168,7 @@ private:
     double of_ds(const arithmetic& a, const gradient_row_values& r, std::size_t l) {
         const double store = stores_scores(a) ? error_of_store(a, weight.high[l]) : 0, w = weight.high[l] + store;
         const double da = size_of(r.da[l]) + da_error[l], d = size_of(r.d) + d_error, apart = da_error[l] + d_error;
+        if (!((da + d) * (1 + 0x1p-10) < greatest_sum(a))) unbounded = true; // da − D
         double own = unfused(unfused(roundings(4, a.unit) * w) * (da + d)) + unfused(store * (r.mean_size[l] + d_error)) + 4 * a.tiny;
         if (stores_scores(a)) own += error_of_store(a, unfused(w * da));
         ds_error[l] = unfused(weight.error[l] * r.mean_size[l]) + unfused(w * apart) + own;
@@ -185,7 +193,7 @@ private:
                 size += unfused(3 * stored);
             }
         }
-        return e + error_of_store_scaled(a, size, shape.scale);
+        return e + unfused(a.tiny * most_over_scale(shape.scale)) + error_of_store_scaled(a, size, shape.scale);
     }
 
     double input_unit_ = 0, input_tiny_ = 0;

@@ -5,6 +5,9 @@
 /// A term dS_l k_lc of dq_c/scale is off by e'_dS |k_lc|, by the errors of its operands, and by γ_{n+8} of itself in the sum, whatever its order;
 /// where a derivative is a sum itself, or rotated, its own errors are relative to another size than |k_lc| (`derivative_rows`). What dS have in
 /// common in a row acts through dq_c and Σ α_l (1 − t_l²) k_lc. Infinite where Σ|terms| may overflow.
+///
+/// Below the normal range an error is absolute, `tiny`. The scale may be in dS, or in q or k, before the sum; as a part of the sum without the scale
+/// such an error is tiny/scale. What is stored in 16 bits there is added linearly, also by the expected limit: its sources are relative.
 #pragma once
 
 #include "attest/oracle/gradient_limits_sources.hpp"
@@ -52,13 +55,14 @@ public:
         size_of_dv.assign(shape.n_k, 0);
     }
 
-    /// `sources`: of plain ones, what is of second order.
-    void add_row(const arithmetic& a, const gradient_shape& shape, const gradient_row_of_keys& row, const gradient_row_bounds& b,
+    /// `stored_tiny`: what a stored q or k loses below the normal range; `sources`: of plain ones, what is of second order.
+    void add_row(const arithmetic& a, double stored_tiny, const gradient_shape& shape, const gradient_row_of_keys& row, const gradient_row_bounds& b,
                  const gradient_row_sources* sources) {
         const gradient_row_values& r = *row.values;
         const std::size_t d_k = shape.d_k;
         const bool sized = row.keys.matrix->has_sizes || row.queries->has_sizes;
-        const operand_errors e = errors_of_operands(a, shape, r.n);
+        const operand_errors e = errors_of_operands(a, stored_tiny, shape, r.n);
+        const double of_product = 2 * unfused(a.tiny * most_over_scale(shape.scale));
         const double most_of_dz = greatest_of(r.dz_size.data(), shape.d_v);
         double sizes = 0;
         dq.assign(d_k, 0);
@@ -66,8 +70,8 @@ public:
             const std::size_t key = row.facts->key[l], own = row.pairs ? l : 0;
             const double slope = r.slope[l], second = sources != nullptr ? unfused(sources->second[l] * slope) : 0,
                          size = unfused(slope * r.ds_size[l]) + b.passed_error[l];
-            const double in_row = b.passed_apart[l] + second, in_column = b.passed_error[l] + second, of_operand = unfused(e.key * size) + e.tiny,
-                         absolute = unfused(e.key_tiny * size) + 2 * a.tiny;
+            const double in_row = b.passed_apart[l] + second, in_column = b.passed_error[l] + second, of_operand = unfused(e.key * size) + e.ds_tiny,
+                         absolute = unfused(e.key_tiny * size) + of_product;
             const double *const k = row.keys.magnitude(l), *const q = row.queries->magnitudes(own);
             double* const to = dk.data() + key * d_k;
             if (!sized) {
@@ -103,9 +107,9 @@ public:
 private:
     // What a derivative and a value may be off by as operands, and what sums over keys and over rows may, relative; and below the normal range.
     struct operand_errors {
-        double key, value, over_keys, over_rows, tiny, key_tiny;
+        double key, value, over_keys, over_rows, tiny, ds_tiny, key_tiny;
     };
-    [[nodiscard]] static operand_errors errors_of_operands(const arithmetic& a, const gradient_shape& shape, std::size_t keys) {
+    [[nodiscard]] static operand_errors errors_of_operands(const arithmetic& a, double stored_tiny, const gradient_shape& shape, std::size_t keys) {
         const double input = input_unit(a, shape.input_precision), once = together(together(a.operand, input), a.query_key * shape.stores);
         // Learned weights: q or k, the weight, and their product, which X stores.
         const double between = !shape.learned ? 0 : unfused(3 * once) + (stores_scores(a) ? 4 * a.weight : 0);
@@ -116,7 +120,9 @@ private:
         e.over_keys = roundings(static_cast<double>(keys) + 8, a.unit);
         e.over_rows = roundings(rows + 8, a.unit);
         e.tiny = tiny;
-        e.key_tiny = tiny + a.tiny + (stores_scores(a) ? unfused(a.weight_tiny * shape.stores) : 0);
+        const double before_scale = most_over_scale(shape.scale);
+        e.ds_tiny = unfused(tiny * before_scale);
+        e.key_tiny = unfused((tiny + a.tiny + unfused(stored_tiny * shape.stores)) * before_scale);
         return e;
     }
     static void accumulate(double* to, const double* size, double times, double more, std::size_t d) {

@@ -190,8 +190,8 @@ public:
         const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + detail::unfused(0x1p-52 * o) + off;
         const auto over_sum = [&](double x, double otherwise) { return merged_.low > 0 ? std::min(x / merged_.low, otherwise) : otherwise; };
         const double e1 = over_sum(moved + flushed, hull), weighted = over_sum(all, greatest);
-        // A kernel that divides at the end sums weights that are relative to the greatest so far, not to their sum, and that may overflow.
-        if (!(sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
+        // A kernel that divides at the end sums weights that are relative to the greatest so far, or to a shift 8 bits below it, and that may overflow.
+        if (!(0x1p8 * sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
         const double stored_part = over_sum(stored_all, store_ * greatest);
         const double alone = detail::unfused(product_ * weighted) + detail::unfused((1 + product_) * stored_part) + detail::unfused(sum_ * (o + e1));
         const double in_both = over_sum(stored_apart + detail::unfused(store_ * e1), detail::unfused(store_ * (high - low))) / (1 - store_);
