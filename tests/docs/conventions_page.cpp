@@ -2,6 +2,7 @@
 // docs/conventions.md: its tables are the program's. The blocks after `<!-- table: … -->` are made from the tables in the headers; with
 // ATTEST_WRITE_OUTPUTS=1 in the environment the test writes them instead. And what the rest of the page names exists.
 #include "catch.hpp"
+#include "docs/tables.hpp"
 
 #include "attest/question/conventions.hpp"
 #include "attest/question/torch_names.hpp"
@@ -80,18 +81,7 @@ std::string torch_rows() {
 } // namespace
 
 TEST_CASE("the tables of conventions and of PyTorch's names are the program's", "[docs]") {
-    const bool write = std::getenv("ATTEST_WRITE_OUTPUTS") != nullptr;
-    std::string text = read(page);
-    for (const auto& [name, rows] : std::vector<std::pair<std::string, std::string>>{{"conventions", convention_rows()}, {"torch names", torch_rows()}}) {
-        const std::string open = "<!-- table: " + name + " -->\n", close = "<!-- end of table -->\n";
-        const std::size_t at = text.find(open), start = at + open.size(), end = text.find(close, start);
-        INFO(page.string() << ": " << name);
-        REQUIRE(at != std::string::npos);
-        REQUIRE(end != std::string::npos);
-        if (write) text.replace(start, end - start, rows);
-        else CHECK(text.substr(start, end - start) == rows);
-    }
-    if (write) std::ofstream(page, std::ios::binary) << text;
+    docs::hold_tables(page, {{"conventions", convention_rows()}, {"torch names", torch_rows()}});
 }
 
 TEST_CASE("the page says of every convention who uses which", "[docs]") {

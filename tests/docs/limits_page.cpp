@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// docs/limits.md: its tables are the code's. The blocks after `<!-- table: … -->` are made from oracle/arithmetics.hpp and by the limits themselves;
-// with ATTEST_WRITE_OUTPUTS=1 in the environment the test writes them instead.
+// docs/limits.md: its tables are the code's, made from oracle/arithmetics.hpp and by the limits themselves.
 #include "catch.hpp"
+#include "docs/tables.hpp"
 
 #include "attest/elementary/log.hpp"
 #include "attest/oracle/limits_forward.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -136,18 +133,5 @@ std::string growth_rows() {
 } // namespace
 
 TEST_CASE("the tables of limits are the code's", "[docs]") {
-    const bool write = std::getenv("ATTEST_WRITE_OUTPUTS") != nullptr;
-    std::ifstream file(page, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    for (const auto& [name, rows] :
-         std::vector<std::pair<std::string, std::string>>{{"growth", growth_rows()}, {"constants", constants_rows()}, {"suffixes", suffixes_rows()}}) {
-        const std::string open = "<!-- table: " + name + " -->\n", close = "<!-- end of table -->\n";
-        const std::size_t at = text.find(open), start = at + open.size(), end = text.find(close, start);
-        INFO(page.string() << ": " << name);
-        REQUIRE(at != std::string::npos);
-        REQUIRE(end != std::string::npos);
-        if (write) text.replace(start, end - start, rows);
-        else CHECK(text.substr(start, end - start) == rows);
-    }
-    if (write) std::ofstream(page, std::ios::binary) << text;
+    docs::hold_tables(page, {{"growth", growth_rows()}, {"constants", constants_rows()}, {"suffixes", suffixes_rows()}});
 }

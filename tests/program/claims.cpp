@@ -110,3 +110,42 @@ TEST_CASE("a code that does not exist is trouble, and the message says which do"
     CHECK(run({"explain"}).status == 2);
     CHECK(run({"claims", "extra"}).status == 2);
 }
+
+TEST_CASE("attest claims lists those of one text or status, and says so", "[program]") {
+    std::map<std::string, std::size_t> counts;
+    for (const nlohmann::json& c : claims_json()) ++counts[c["text"]], ++counts["status " + c["status"].get<std::string>()];
+    const auto listed = [](const std::vector<std::string>& arguments) {
+        const outcome o = run(arguments);
+        INFO(shown(o));
+        REQUIRE(o.status == 0);
+        return nlohmann::json::parse(o.out);
+    };
+    CHECK(listed({"claims", "--json", "--text", "wrong"}).size() == counts["wrong"]);
+    CHECK(listed({"claims", "--json", "--text", "not-checkable"}).size() == counts["not checkable"]);
+    CHECK(listed({"claims", "--json", "--status", "identity"}).size() == counts["status identity (probabilistic)"]);
+    CHECK(listed({"claims", "--json", "--status", "identity (probabilistic)"}).size() == counts["status identity (probabilistic)"]);
+    const nlohmann::json both = listed({"claims", "--json", "--text", "wrong", "--status", "refuted"});
+    CHECK(both.size() > 0);
+    CHECK(both.size() < counts["wrong"]);
+    for (const nlohmann::json& c : both) CHECK((c["text"] == "wrong" && c["status"] == "refuted"));
+    const outcome o = run({"claims", "--text", "wrong"});
+    CHECK(o.out.find(std::to_string(counts["wrong"]) + " of 256 claims") != std::string::npos);
+    CHECK(o.out.substr(0, 8) == "id    te");
+    for (const auto& [option, word] : std::vector<std::pair<std::string, std::string>>{{"--text", "rong"}, {"--status", "wrong"}, {"--text", ""}}) {
+        const outcome refused = run({"claims", option, word});
+        INFO(shown(refused));
+        CHECK(refused.status == 2);
+        CHECK(refused.err.find(option) != std::string::npos);
+        CHECK(refused.out.empty());
+    }
+}
+
+TEST_CASE("attest explain --json is one of the objects of attest claims --json", "[program]") {
+    for (const nlohmann::json& c : claims_json()) {
+        if (c["id"] != "A015" && c["id"] != "E016") continue;
+        const outcome o = run({"explain", c["id"], "--json"});
+        INFO(shown(o));
+        CHECK(o.status == 0);
+        CHECK(nlohmann::json::parse(o.out) == c);
+    }
+}

@@ -226,7 +226,9 @@ private:
         const arithmetic& all = *arithmetics_[a];
         const std::size_t n = row_->score.size();
         for (std::size_t l = 0; l < n; ++l) e.bound.push_back(forward.score(l).certain);
-        if (row_->sink) e.sink = detail::unfused(detail::input_unit(all, row_->rule.added_precision) * detail::size_of(*row_->sink)) + detail::input_tiny(all, row_->rule.added_precision);
+        if (row_->sink)
+            e.sink = detail::unfused((detail::input_unit(all, row_->rule.added_precision) + 2 * all.unit) * detail::size_of(*row_->sink)) +
+                     detail::input_tiny(all, row_->rule.added_precision);
         if (!(all.weight > 0) && !(all.operand > 0)) return e;
         const row_limits without(plain_[a], *row_);
         for (std::size_t l = 0; l < n; ++l) e.plain.push_back(without.score(l));
