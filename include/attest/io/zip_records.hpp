@@ -177,7 +177,7 @@ inline bool read_zip64(std::span<const std::byte> extra, std::span<std::uint64_t
         found = begin + i;
     }
     if (!found)
-        throw file_error(where, not_zip + (lie.empty() ? "no end record" : lie), "a zip's end record at the end");
+        throw file_error(where, not_zip + (lie.empty() ? "no end record" : lie), "a zip's end record at the end, which a file that was cut off has lost: write or copy it again");
     return *found;
 }
 
