@@ -12,6 +12,8 @@ A line of the table counts the runs of one path, format and family of inputs; --
 What each path does, as its operators tell (the names that ran are looked at, not what was asked for):
 
 - fused: the flash kernel for CPU; scores and sums in f32; 16-bit weights are stored before the products with v and dout, and dS before those with q and k: X+f32.
+  Its backward stores dk and dv in the 16-bit format after every 32 queries, which X+f32 does not allow: with more queries `inaccurate` is right for them. Such a
+  verdict is no false fail if dv is what that makes of it, computed here in double (at most 1 in 100 elements differs, and more do without those stores).
 - plain: 16-bit inputs are converted to f32, and everything is f32 until the last store of each output: X+f32.
 - plain, reduced: q and k times sqrt(scale), scores, weights and all gradients are stored in 16 bits: X.
 - spelled out: matmul, softmax and matmul of one's own, with autograd, in the format of the inputs: X, or f32.
@@ -154,6 +156,24 @@ def write_case(file, tensors, settings):
     file.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data))
 
 
+def stored_between_blocks(tensors, causal):
+    """Whether dv is what storing it after every 32 queries makes of it, and not what one sum does."""
+    q, k, dout = (tensors[name].double() for name in ("q", "k", "dout"))
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), -math.inf)
+    weights = torch.softmax(scores, -1).to(tensors["dv"].dtype).double()
+
+    def differ(block):
+        dv = torch.zeros_like(tensors["dv"])
+        for first in range(0, q.shape[-2], block):
+            rows = slice(first, first + block)
+            dv = (dv.double() + weights[..., rows, :].transpose(-1, -2) @ dout[..., rows, :]).to(dv.dtype)
+        return (dv != tensors["dv"]).sum().item()
+
+    return differ(32) <= tensors["dv"].numel() // 100 and differ(32) < differ(q.shape[-2])
+
+
 def number(x):
     return float(x) if isinstance(x, (int, float)) else float("nan") if x is None else float(x)
 
@@ -185,7 +205,7 @@ def main():
 
     print(f"PyTorch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; the numbers after the verdicts: greatest ULP distance over the expected limit there")
     print(f"{'path':15} {'arithmetic':9} {'inputs':18} " + " ".join(f"{v[:6]:>6}" for v in VERDICTS))
-    fails, total, seed = 0, collections.Counter(), 0
+    fails, between, total, seed = 0, 0, collections.Counter(), 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or pathlib.Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -222,7 +242,11 @@ def main():
                             limit = number(output.get("expected_limit_ulp_at_worst"))
                             if limit > 0:
                                 line.share[output["name"]] = max(line.share[output["name"]], number(output["max_ulp"]) / limit)
-                        if done.returncode == 1:
+                        bad = {output["name"] for output in result["outputs"] if output.get("verdict") in ("suspicious", "inaccurate", "wrong")}
+                        if done.returncode == 1 and is_fused and dtype != torch.float32 and bad <= {"dk", "dv"} and stored_between_blocks(tensors, causal):
+                            between += 1
+                            print(f"  {file.name}, {n_q} queries: {' and '.join(sorted(bad))} stored after every 32 queries, which {arithmetic} does not allow")
+                        elif done.returncode == 1:
                             fails += 1
                             for output in result["outputs"]:
                                 print(f"  FAILS: {file.name}, {heads} x {n_q} x {n_k} x {d}: {output['name']} {output.get('verdict', '')}, {output['outside_certain']} outside certain, "
@@ -232,7 +256,7 @@ def main():
                             file.unlink()
                     total.update(line.verdicts)
                     print(f"{path_name:15} {arithmetic:9} {name:18} {line.text()}", flush=True)
-    print(f"{sum(total.values())} runs: " + ", ".join(f"{total[v]} {v}" for v in VERDICTS) + f"; {fails} fails")
+    print(f"{sum(total.values())} runs: " + ", ".join(f"{total[v]} {v}" for v in VERDICTS) + f"; {between} that store dk and dv after every 32 queries, {fails} fails")
     return 1 if fails else 0
 
 
