@@ -120,33 +120,37 @@ private:
         }
         if (!columns_decided_ && columns_seen_ && !columns_.empty()) decide_columns(engine, exact);
     }
-    // dk and dv: exact sums of what all rows give. (Costs rows times elements.)
+    // Exact sums of what all rows give. (Costs rows times elements.)
     void decide_columns(attention_engine<ball<big_float>>& engine, decided_attention<ball<big_float>>& exact) {
         columns_decided_ = true;
         if (columns_.size() * p_.slices() * p_.n_q > greatest_exact_sums) return;
         struct open_sum {
-            std::size_t slice_of_keys, key, component;
+            std::size_t own_slice = 0, own_row = 0, component = 0; // not of dmask
             exact_sum sum;
         };
         std::vector<open_sum> sums(columns_.size());
-        for (std::size_t at = 0; at < columns_.size(); ++at) find_element(columns_[at], sums[at].slice_of_keys, sums[at].key, sums[at].component);
+        for (std::size_t at = 0; at < columns_.size(); ++at) find_element(columns_[at], sums[at].own_slice, sums[at].own_row, sums[at].component);
+        // What row i of the slice gives to an element of an output.
+        const auto given = [&](const certified_output& output, std::size_t position, const open_sum& to, std::size_t slice, std::size_t i, const std::vector<std::size_t>& visible) {
+            exact_sum part;
+            if (output.of == nullptr) { // dmask: of all keys that read the entry
+                for (std::size_t j = 0; j < visible.size(); ++j)
+                    if (gradient_sums<ball<big_float>>::position_in_mask(p_, output, slice, i, visible[j]) == position) part.add(exact.row().ds(j));
+                return part.result();
+            }
+            if (source_slice(p_.batch, output.of->batch, slice) != to.own_slice) return exact_fact::of(0);
+            if (output.name == "dq") return i == to.own_row ? exact.row().dq(to.component) : exact_fact::of(0);
+            const auto key = std::lower_bound(visible.begin(), visible.end(), to.own_row);
+            if (key == visible.end() || *key != to.own_row) return exact_fact::of(0);
+            const auto j = static_cast<std::size_t>(key - visible.begin());
+            return output.name == "dv" ? exact.row().dv(j, to.component) : exact.row().dk_before_scale(j, to.component);
+        };
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
             engine.enter(slice);
             for (std::size_t i = 0; i < engine.rules().queries(slice); ++i) {
                 const std::vector<std::size_t> visible = engine.visible_keys(i);
                 exact.enter(slice, i, visible);
-                for (std::size_t at = 0; at < columns_.size(); ++at) {
-                    const certified_output& output = outputs_[columns_[at].first];
-                    if (output.of == nullptr || output.name == "dq") {
-                        sums[at].sum.add(exact_fact::unknown());
-                        continue;
-                    }
-                    if (source_slice(p_.batch, output.of->batch, slice) != sums[at].slice_of_keys) continue;
-                    const auto key = std::lower_bound(visible.begin(), visible.end(), sums[at].key);
-                    if (key == visible.end() || *key != sums[at].key) continue;
-                    const auto j = static_cast<std::size_t>(key - visible.begin());
-                    sums[at].sum.add(output.name == "dv" ? exact.row().dv(j, sums[at].component) : exact.row().dk_before_scale(j, sums[at].component));
-                }
+                for (std::size_t at = 0; at < columns_.size(); ++at) sums[at].sum.add(given(outputs_[columns_[at].first], columns_[at].second, sums[at], slice, i, visible));
             }
         }
         std::vector<std::pair<std::size_t, std::size_t>> left;
@@ -158,7 +162,7 @@ private:
         }
         columns_ = std::move(left);
     }
-    // The slice, row and component of an element of dk or dv.
+    // The own slice, row and component of an element of dk, dv or dq.
     void find_element(const std::pair<std::size_t, std::size_t>& element, std::size_t& slice, std::size_t& row, std::size_t& component) const {
         const certified_output& output = outputs_[element.first];
         if (output.of == nullptr) return;

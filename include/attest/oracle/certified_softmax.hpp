@@ -3,7 +3,10 @@
 /// The ladder for softmax: its fibres, and their gradients.
 #pragma once
 
+#include "attest/oracle/decided.hpp"
 #include "attest/oracle/ladder.hpp"
+
+#include <map>
 
 namespace attest {
 
@@ -53,16 +56,46 @@ struct softmax_rows {
     private:
         const softmax_rows& rows_;
     };
+
+    /// What exact arguments (oracle/decided.hpp) say of the elements of a fibre.
+    class exact_row {
+    public:
+        exact_row(const softmax_rows& rows, std::size_t, std::size_t fibre) {
+            for (std::size_t j = 0; j < rows.p.length(); ++j) {
+                const std::size_t at = rows.position(0, fibre, j);
+                if (rows.p.x[at] == -detail::infinity_of_double) continue;
+                visible_.push_back(j);
+                x_.push_back(rows.p.x[at]);
+                if (rows.dout != nullptr) da_.push_back(decode(*rows.dout, at));
+            }
+            in_.bias = x_;
+            in_.da = da_;
+            row_.emplace(in_);
+        }
+        exact_row(const exact_row&) = delete; // the row refers to it
+        exact_row& operator=(const exact_row&) = delete;
+        [[nodiscard]] exact_fact element(std::string_view name, std::size_t j) const {
+            const auto at = static_cast<std::size_t>(std::lower_bound(visible_.begin(), visible_.end(), j) - visible_.begin());
+            if (at == visible_.size() || visible_[at] != j) return exact_fact::unknown(); // declared
+            return name == "dx" ? row_->ds(at) : row_->weight(at);
+        }
+
+    private:
+        std::vector<std::size_t> visible_;
+        std::vector<double> x_, da_;
+        decided_inputs in_;
+        std::optional<decided_row> row_;
+    };
 };
 
-/// Rows up the ladder, as `certified_attention` does it. `Rows`: as `softmax_rows`.
+/// Rows up the ladder, as `certified_attention` does it, exact arguments included. `Rows`: as `softmax_rows`.
 template <class Rows, class Visitor> class certified_rows {
 public:
     /// `outputs`: the names asked for; their number is their place.
     certified_rows(const Rows& rows, std::vector<std::string> outputs, Visitor& visitor) : of_{rows}, outputs_{std::move(outputs)}, visitor_{visitor} {}
-    void add_row(std::size_t slice, std::size_t i) { rows_.push_back({slice, i, {}, true}); }
+    void add_row(std::size_t slice, std::size_t i) { rows_.push_back({slice, i, {}, true, false, {}}); }
     /// Asks for one element of a row.
-    void add_element(std::size_t output, std::size_t slice, std::size_t i, std::size_t e) { rows_.push_back({slice, i, {{output, e}}, false}); }
+    void add_element(std::size_t output, std::size_t slice, std::size_t i, std::size_t e) { rows_.push_back({slice, i, {{output, e}}, false, false, {}}); }
     void run(rung first, std::size_t precision, const progress& tell) {
         climb(first, precision, [&]<class S>(rung from, bool last) { return attempt<S>(from, last, tell); });
     }
@@ -71,10 +104,22 @@ private:
     struct open_row {
         std::size_t slice, i;
         std::vector<std::pair<std::size_t, std::size_t>> elements; // output and element; in the order in which they come
-        bool all;
+        bool all, asked = false; // not yet visited; exact arguments have been asked
+        std::map<std::pair<std::size_t, std::size_t>, exact_rational> exact = {}; // what they gave
     };
+    // Finds those of the open elements that an exact argument gives.
+    void decide() {
+        for (open_row& open : rows_) {
+            if (open.all || open.asked) continue;
+            open.asked = true;
+            const typename Rows::exact_row row(of_, open.slice, open.i);
+            for (const auto& [o, e] : open.elements)
+                if (exact_fact fact = row.element(outputs_[o], e); fact.has_value()) open.exact.emplace(std::pair(o, e), std::move(fact.value));
+        }
+    }
     template <class S> bool attempt(rung from, bool last, const progress& tell) {
         typename Rows::template engine<ball<S>> engine(of_);
+        if constexpr (std::same_as<S, big_float>) decide(); // before enclosures in many digits
         std::vector<open_row> still_open;
         std::size_t done = 0, slice = static_cast<std::size_t>(-1);
         for (open_row& open : rows_) {
@@ -93,7 +138,10 @@ private:
                     if (!clear || o == outputs_.size()) return;
                     if (!open.all && (at == open.elements.size() || open.elements[at] != std::pair(o, e))) return;
                     ++at;
-                    if (!visitor_.element(certified_element<S>{o, of_.position(open.slice, open.i, e), e, value, from, last})) left.emplace_back(o, e);
+                    const std::size_t position = of_.position(open.slice, open.i, e);
+                    // What an exact argument gives is told where the visitor has its row before it.
+                    if (const auto known = open.exact.find({o, e}); known != open.exact.end()) visitor_.decided(o, position, e, known->second, open.slice, open.i);
+                    else if (!visitor_.element(certified_element<S>{o, position, e, value, from, last})) left.emplace_back(o, e);
                 });
             if (clear) {
                 open.elements = std::move(left);

@@ -63,7 +63,7 @@ public:
                 return true;
             }
         // Without the last rung, an end that is not settled needs no limits.
-        if (!e.last && (!exact.known || ends.low != ends.high)) return false;
+        if (!e.last && (!exact.known || !ends.agree())) return false;
         return ask(e.output, e.position, e.in_row, exact, ends, e.from, e.last);
     }
     void decided(std::size_t output, std::size_t position, std::size_t in_row, const exact_rational& x, std::size_t slice, std::size_t i) {

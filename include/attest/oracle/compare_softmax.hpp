@@ -41,45 +41,39 @@ public:
         for (const arithmetic* a : arithmetics_) gradient_.emplace_back(*a, gradient_facts_, result_.lambda);
     }
     template <class S> bool element(const certified_element<S>& e) {
-        const bool gradient = judges_[e.output].name() == "dx";
-        const auto at = static_cast<std::size_t>(std::lower_bound(values_.visible.begin(), values_.visible.end(), e.in_row) - values_.visible.begin());
-        const bool seen = at < values_.visible.size() && values_.visible[at] == e.in_row;
-        element_facts around;
-        const double size = size_of(e.value.nearest_double());
-        if (gradient) around.reach = size > 0 ? size : infinity_of_double;
-        else {
-            around.reach = reach_of_weight(exact_number(e.value.nearest_double()), values_.visible.size());
-            around.hull_low = 0;
-            around.hull_high = 1;
-        }
-        return ask(e, values_.i, around, [&](const arithmetic& a) {
-            const auto number = static_cast<std::size_t>(ranges::find(arithmetics_, &a) - arithmetics_.begin());
-            if (!seen) return element_limits{0, 0, 0};
-            return gradient ? gradient_[number].dx(at) : forward_[number]->weight(at);
-        });
+        const rounded_ends ends = ends_of(judges_[e.output].stored(), e.value);
+        const enclosure exact = enclosure_of(e.value);
+        if (!e.last && (!exact.known || !ends.agree())) return false;
+        return ask(e.output, e.position, e.in_row, exact, ends, e.from, e.last);
+    }
+    void decided(std::size_t output, std::size_t position, std::size_t in_row, const exact_rational& x, std::size_t, std::size_t) {
+        const double rounded = round_to(judges_[output].stored(), x);
+        (void)ask(output, position, in_row, attest::enclosure_of(x), {rounded, rounded}, rung::decided, true);
     }
     void apart(std::size_t output, std::size_t position, std::size_t fibre, const exact_number& value) { not_judged(output, position, fibre, value); }
 
 private:
-    // `limit(a)`: of arithmetic a.
-    template <class S, class Limit> bool ask(const certified_element<S>& e, std::optional<std::size_t> row, const element_facts& around, const Limit& limit) {
-        output_judge& judge = judges_[e.output];
-        const rounded_ends ends = ends_of(judge.stored(), e.value);
-        const enclosure exact = enclosure_of(e.value);
-        if (!e.last && (!exact.known || ends.low != ends.high)) return false;
+    bool ask(std::size_t output, std::size_t position, std::size_t in_row, const enclosure& exact, const rounded_ends& ends, rung from, bool last) {
         const stopwatch_of timing(result_.seconds.compare);
-        element_facts facts = around;
-        facts.exact = exact.value;
-        facts.radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000);
-        facts.rounded_low = ends.low;
-        facts.rounded_high = ends.high;
-        facts.from = e.from;
-        facts.last = e.last;
-        facts.row = row;
+        output_judge& judge = judges_[output];
+        const bool gradient = judge.name() == "dx";
+        const auto at = static_cast<std::size_t>(std::lower_bound(values_.visible.begin(), values_.visible.end(), in_row) - values_.visible.begin());
+        const bool seen = at < values_.visible.size() && values_.visible[at] == in_row;
+        element_facts facts{.exact = exact.value, .radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000), .rounded_low = ends.low, .rounded_high = ends.high, .from = from, .last = last, .limits = {}, .row = values_.i};
+        const double size = size_of(static_cast<double>(exact.value));
+        if (gradient) facts.reach = size > 0 ? size : infinity_of_double;
+        else {
+            facts.reach = reach_of_weight(exact.value, values_.visible.size());
+            facts.hull_low = 0;
+            facts.hull_high = 1;
+        }
         limits_.clear();
-        for (const arithmetic* a : judge.possible()) limits_.push_back(limit(*a));
+        for (const arithmetic* a : judge.possible()) {
+            const auto number = static_cast<std::size_t>(ranges::find(arithmetics_, a) - arithmetics_.begin());
+            limits_.push_back(!seen ? element_limits{0, 0, 0} : gradient ? gradient_[number].dx(at) : forward_[number]->weight(at));
+        }
         facts.limits = limits_;
-        return judge.element(e.position, facts);
+        return judge.element(position, facts);
     }
     void not_judged(std::size_t output, std::size_t position, std::optional<std::size_t> row, const exact_number& value) {
         output_judge& judge = judges_[output];

@@ -20,6 +20,8 @@ struct enclosure {
 struct rounded_ends {
     double low;
     double high;
+    /// One number, or the declared NaN.
+    [[nodiscard]] bool agree() const noexcept { return low == high || (low != low && high != high); }
 };
 
 namespace detail {

@@ -110,8 +110,8 @@ inline void output_judge::count_against_limits(std::size_t row, const detail::en
             t.expected.share = std::max(t.expected.share, expected.greatest_share(distance));
         }
         detail::shown_element shown = e;
-        shown.certain = certain.high / unit;
-        shown.expected = expected.high / unit;
+        shown.certain = facts.judged ? certain.high / unit : detail::infinity_of_double; // nothing is said of the others
+        shown.expected = facts.judged ? expected.high / unit : detail::infinity_of_double;
         if (is_worst) {
             t.certain_at_worst = shown.certain;
             t.expected_at_worst = shown.expected;
@@ -138,7 +138,7 @@ inline void output_judge::count_declared(std::size_t position, double got, const
     if (is_worst) worst_ = e;
     for (std::size_t a = 0; a < possible_.size(); ++a) {
         detail::arithmetic_tally& t = tallies_[a];
-        if (is_worst) t.certain_at_worst = t.expected_at_worst = 0;
+        if (is_worst) t.certain_at_worst = t.expected_at_worst = facts.judged ? 0 : detail::infinity_of_double;
         if (facts.limits[a].certain == 0) ++t.fixed;
         if (!facts.judged || !detail::is_finite(facts.limits[a].certain)) ++t.blind;
         if (is_right) continue;

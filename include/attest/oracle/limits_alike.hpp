@@ -11,7 +11,7 @@
 ///
 /// and not less than the root of Σ a_j² is taken. Adjacent runs of one ULP, of which there are up to 32 (of weights: 16 ULP of a binade's end are 32
 /// of its start), may still round alike. Then their sum is at most √32 times the root of the sum of their squares, and λ, which multiplies that, is
-/// above 6.5 for every false-alarm probability below 10^−9.
+/// never below 6.
 #pragma once
 
 #include "attest/oracle/limits_score_sizes.hpp"

@@ -12,9 +12,9 @@
 namespace attest {
 
 /// √(2 log(2N/δ)): so many b does a sum of independent errors with Σb² = b² exceed with probability δ/N. N: all elements of all outputs, times the
-/// arithmetics that are tried.
+/// arithmetics that are tried. Never below 6, since errors that round alike (limits_alike.hpp) may reach √32 = 5.66 times the root of Σb².
 [[nodiscard]] inline double expected_factor(double elements, double false_alarm) {
-    return detail::unfused(attest::sqrt(2 * attest::log(2 * std::max(elements, 1.0) / false_alarm)) * detail::slack);
+    return std::max(6.0, detail::unfused(attest::sqrt(2 * attest::log(2 * std::max(elements, 1.0) / false_alarm)) * detail::slack));
 }
 
 /// All are limits before the final store. The arithmetic and the facts are the caller's, and must stay. Not for several threads at once.

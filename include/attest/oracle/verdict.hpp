@@ -103,7 +103,7 @@ struct check_result {
     bool assumed = false;
     double false_alarm = 1e-9;      ///< the probability that unbiased rounding goes beyond the expected limit anywhere in this check …
     std::size_t trials = 0;         ///< … over so many: elements of every output, times the arithmetics tried on them
-    double lambda = 0;              ///< sqrt(2 ln(2 trials / false_alarm)), times which the expected limit is; 0: there was none
+    double lambda = 0;              ///< sqrt(2 ln(2 trials / false_alarm)), or 6 if that is more: so many times the root of the sum of squares an expected limit is; 0: there was none
     std::optional<row_sample> sample; ///< nothing: all rows were checked
     std::size_t rows_checked = 0, rows_total = 0; ///< of a sample
     attest::verdict verdict = attest::verdict::undecided;
