@@ -26,6 +26,9 @@ void holds_decided(const question& asked, const members& candidates, std::size_t
 TEST_CASE("the gradient of a softmax may be a tie", "[oracle]") {
     question asked{{{"op", "softmax"}}, {{"x", {{1, 2}, {3, 3}}}, {"dout", {{1, 2}, {1, above}}}}};
     holds_decided(asked, {{"dx", {{1, 2}, {0.5, -0.5}, dtype::f32}}}, 2);
+    // Weights of 1/3, which no enclosure holds exactly: dx_0 is (2a - b - c)/9 = 1/2 + 2^-25, dx_1 is -1 + 2^-25, a tie too, and dx_2 is 1/2 - 2^-24, which double settles.
+    asked = {{{"op", "softmax"}}, {{"x", {{1, 3}, {3, 3, 3}}}, {"dout", {{1, 3}, {0, -4.5, -9 * 0x1p-25}}}}};
+    holds_decided(asked, {{"dx", {{1, 3}, {0.5, -1, 0.5 - 0x1p-24}, dtype::f32}}}, 2);
     // Along the first axis, beside a row of other numbers, and an entry that is not there.
     asked = {{{"op", "softmax"}, {"axis", "0"}},
              {{"x", {{3, 2}, {3, 0.5, -std::numeric_limits<double>::infinity(), 0.5, 3, 0.5}}}, {"dout", {{3, 2}, {1, 1, 9, 1, above, 1}}}}};
