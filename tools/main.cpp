@@ -2,6 +2,7 @@
 // attest: the command line. What is said here becomes options of a command; the commands do the rest.
 #include "commands.hpp"
 
+#include "attest/question/nearest.hpp"
 #include "attest/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -45,9 +46,18 @@ struct case_arguments {
     }
 };
 
+// " (did you mean --causal?)" of an argument that is no option of the command, or nothing.
+std::string meant_option(const CLI::App& command, const std::string& argument) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return attest::detail::did_you_mean(argument.substr(0, argument.find('=')), std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 // What begins like an option and is none: some versions of CLI11 take it for a file.
-void refuse_option(const std::string& name) {
-    if (name.size() > 1 && name.front() == '-') throw attest::usage_error("there is no option '" + name + "'; a file of that name is ./" + name);
+void refuse_option(const CLI::App& command, const std::string& name) {
+    if (name.size() > 1 && name.front() == '-')
+        throw attest::usage_error("there is no option '" + name + "'" + meant_option(command, name) + "; a file of that name is ./" + name);
 }
 
 colour colour_from(const std::string& text) { return text == "always" ? colour::always : text == "never" ? colour::never : colour::automatic; }
@@ -111,14 +121,18 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-        std::string command;
-        for (const CLI::App* parsed : app.get_subcommands()) command = parsed->get_name() + " ";
-        say_error(std::string(error.what()) + "; see attest " + command + "--help");
+        std::string command, meant;
+        for (const CLI::App* parsed : std::as_const(app).get_subcommands()) {
+            command = parsed->get_name() + " ";
+            for (const std::string& extra : parsed->remaining())
+                if (extra.starts_with('-') && meant.empty()) meant = meant_option(*parsed, extra);
+        }
+        say_error(std::string(error.what()) + meant + "; see attest " + command + "--help");
         return trouble;
     }
     const int status = guarded("", [&] {
         if (check.parsed()) {
-            for (const std::string& name : check_to.cases) refuse_option(name);
+            for (const std::string& name : check_to.cases) refuse_option(check, name);
             if (check.count("--candidate") != 0 && check_to.candidate.empty()) throw attest::usage_error("--candidate: expected a file, not an empty name");
             check_to.about = check_about.options(check);
             check_to.colours = colour_from(colours);
@@ -127,13 +141,13 @@ int run(int argc, char** argv) {
         }
         if (eval.parsed()) {
             if (eval.count("CASE") != 0 && eval_to.file.empty()) throw attest::usage_error("CASE: no such file: its name is empty");
-            refuse_option(eval_to.file);
+            refuse_option(eval, eval_to.file);
             if (eval.count("--output") != 0 && eval_to.output.empty()) throw attest::usage_error("--output: expected a file, not an empty name");
             eval_to.about = eval_about.options(eval);
             eval_to.type_given = eval.count("--dtype") != 0;
             return run_eval_command(eval_to);
         }
-        if (inspect.parsed()) refuse_option(inspected);
+        if (inspect.parsed()) refuse_option(inspect, inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
         for (const char* filter : {"--text", "--status"})
             if (claims.count(filter) != 0 && claims.get_option(filter)->as<std::string>().empty()) throw attest::usage_error(std::string(filter) + ": expected a word, not an empty one");
