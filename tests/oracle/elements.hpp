@@ -30,7 +30,7 @@ public:
         stored_ = {type, std::move(shape), std::vector<std::byte>(all_.size() * attest::size_of(type))};
         for (std::size_t at = 0; at < all_.size(); ++at) attest::encode(stored_, at, all_[at].got);
     }
-    [[nodiscard]] attest::output_judge judge(const std::vector<const attest::arithmetic*>& possible) const { return {"out", stored_, possible, false}; }
+    [[nodiscard]] attest::output_judge judge(const std::vector<const attest::arithmetic*>& possible) const { return {"out", stored_, possible, attest::kept_in_output_format::by_none}; }
     /// The middle of the enclosure is `off` radii from the exact value.
     [[nodiscard]] attest::element_facts facts(std::size_t at, const attest::exact_number& radius, attest::rung from, bool last = false, double off = 0) const {
         const element& e = all_[at];

@@ -33,7 +33,7 @@ public:
             if (outputs[o].of_rows) continue;
             std::size_t size = 1;
             for (const std::size_t length : outputs[o].at.length) size *= length;
-            sums_[o].assign(arithmetics_.size(), std::vector<element_limits>(size, element_limits{0, 0, detail::infinity_of_double}));
+            sums_[o].assign(arithmetics_.size(), std::vector<sum_of_limits>(size));
         }
     }
     /// dk and dv: which slice's and key's limits will be asked for.
@@ -42,7 +42,7 @@ public:
     /// A new rung: sums begin again.
     void begin() {
         for (auto& of_output : sums_)
-            for (auto& of_arithmetic : of_output) std::fill(of_arithmetic.begin(), of_arithmetic.end(), element_limits{0, 0, detail::infinity_of_double});
+            for (auto& of_arithmetic : of_output) std::fill(of_arithmetic.begin(), of_arithmetic.end(), sum_of_limits());
     }
 
     template <class S> void begin_slice(const attention_engine<ball<S>>& engine, std::size_t slice) {
@@ -129,15 +129,27 @@ public:
                     for (std::size_t c = 0; c < output.of->columns; ++c) {
                         const element_limits one = output.name == "dv" ? limits_->dv(a, key, c)
                                                                       : turned(a, c, value, facts_.key_turn(key), [&](std::size_t e) { return limits_->dk(a, key, e); });
-                        add(sums_[o][a][first + c * output.at.stride.back()], one, shared ? of_partial_sum(a, detail::size_of(value[c]), one) : element_limits{0, 0, 0});
+                        sum_of_limits& sum = sums_[o][a][first + c * output.at.stride.back()];
+                        sum.size += output.name == "dv" ? limits_->size_of_dv(a, key) : most_of_turned * limits_->size_of_dk(a, key);
+                        add(sum.limits, one, shared ? of_partial_sum(a, detail::size_of(value[c]), one) : element_limits{0, 0, 0});
                     }
             }
         }
     }
     /// Of an element of a sum over rows, when all are there.
-    [[nodiscard]] element_limits column(std::size_t output, std::size_t position, std::size_t a) const { return sums_[output][a][position]; }
+    [[nodiscard]] element_limits column(std::size_t output, std::size_t position, std::size_t a) const {
+        const sum_of_limits& sum = sums_[output][a][position];
+        return detail::gradient_sums::overflows(*arithmetics_[a], 1, sum.size) ? element_limits{} : sum.limits;
+    }
 
 private:
+    // Of an element that several slices, or several pairs, add to; and Σ|terms| of it.
+    struct sum_of_limits {
+        element_limits limits{0, 0, detail::infinity_of_double};
+        double size = 0;
+    };
+    static constexpr double most_of_turned = 2; // a component of a pair, of the sizes of both
+
     static void add(element_limits& sum, const element_limits& one, const element_limits& more = {0, 0, 0}) {
         sum.certain = (sum.certain + one.certain + more.certain) * detail::slack;
         sum.expected = std::min(sum.certain, (sum.expected + one.expected + more.expected) * detail::slack);
@@ -251,7 +263,10 @@ private:
         const std::size_t terms = p_.slices() * p_.n_q * p_.n_k / std::max<std::size_t>(sums_[o].front().size(), 1);
         for (std::size_t l = 0; l < values_->visible.size(); ++l) {
             const std::size_t position = gradient_sums<double>::position_in_mask(p_, outputs_[o], slice_, values_->i, values_->visible[l]);
-            for (std::size_t a = 0; a < arithmetics_.size(); ++a) add(sums_[o][a][position], limits_->ds(a, l, terms > 1, terms));
+            for (std::size_t a = 0; a < arithmetics_.size(); ++a) {
+                add(sums_[o][a][position].limits, limits_->ds(a, l, terms > 1, terms));
+                sums_[o][a][position].size += limits_->size_of_ds(a, l);
+            }
         }
     }
     void add_query(std::size_t o) {
@@ -259,7 +274,9 @@ private:
         for (std::size_t a = 0; a < arithmetics_.size(); ++a)
             for (std::size_t c = 0; c < outputs_[o].of->columns; ++c) {
                 const element_limits one = dq(a, c);
-                add(sums_[o][a][first + c * outputs_[o].at.stride.back()], one, of_partial_sum(a, detail::size_of(values_->dq[c]), one));
+                sum_of_limits& sum = sums_[o][a][first + c * outputs_[o].at.stride.back()];
+                sum.size += most_of_turned * limits_->size_of_dq(a);
+                add(sum.limits, one, of_partial_sum(a, detail::size_of(values_->dq[c]), one));
             }
     }
 
@@ -273,7 +290,7 @@ private:
     double_matrix w_, w1_, w2_;
     std::vector<double> b_;
     int input_precision_ = 0; // of the widest input
-    std::vector<std::vector<std::vector<element_limits>>> sums_; // output, arithmetic, position
+    std::vector<std::vector<std::vector<sum_of_limits>>> sums_; // output, arithmetic, position
     std::vector<std::set<std::pair<std::size_t, std::size_t>>> keys_; // output: own slice and key
     std::size_t slice_ = 0, d_ = 0;
     const row_values* values_ = nullptr;

@@ -76,6 +76,11 @@ inline std::vector<const arithmetic*> arithmetics_for(const array_view& candidat
     return possible;
 }
 
+[[nodiscard]] inline kept_in_output_format kept_of(std::string_view output) {
+    if (output == "out" || is_gradient(output)) return kept_in_output_format::by_all;
+    return output == "lse" ? kept_in_output_format::by_none : kept_in_output_format::by_16_bit_scores;
+}
+
 // Candidates in the order of computation (of norm=post), one judge each.
 inline std::vector<output_judge> make_judges(const op_info& op, const conventions& how, const std::vector<named_view>& candidates) {
     std::vector<output_judge> judges;
@@ -87,7 +92,7 @@ inline std::vector<output_judge> make_judges(const op_info& op, const convention
         for (const named_view& candidate : candidates)
             if (matches(output.name, candidate.name)) {
                 require_float(candidate.name, candidate.value);
-                judges.emplace_back(candidate.name, candidate.value, arithmetics_for(candidate.value, how.arithmetic), candidate.name == "out");
+                judges.emplace_back(candidate.name, candidate.value, arithmetics_for(candidate.value, how.arithmetic), kept_of(candidate.name));
             }
     if (judges.empty()) {
         std::string names;

@@ -115,6 +115,15 @@ public:
         return {certain, std::min(certain, finite(expected * slack))};
     }
 
+    /// Σ|terms| of the last row's dq and dS, and of a key's dk and dv, or more, the scale before or after: whether sums over several slices may
+    /// overflow.
+    [[nodiscard]] double size_of_dq(std::size_t a) const { return detail::unfused(of_[a]->sums.size_of_dq * most_scale()); }
+    [[nodiscard]] double size_of_ds(std::size_t a, std::size_t l) const {
+        return of_[a]->bounds.unbounded ? detail::infinity_of_double : values_.ds_size[l] + of_[a]->bounds.ds_error[l];
+    }
+    [[nodiscard]] double size_of_dk(std::size_t a, std::size_t key) const { return detail::unfused(of_[a]->sums.size_of_dk[key] * most_scale()); }
+    [[nodiscard]] double size_of_dv(std::size_t a, std::size_t key) const { return of_[a]->sums.size_of_dv[key]; }
+
     /// When all rows are there.
     [[nodiscard]] element_limits dk(std::size_t a, std::size_t key, std::size_t c) {
         const of_arithmetic& one = *of_[a];
@@ -146,6 +155,7 @@ private:
     };
     static constexpr double slack = 1 + 0x1p-20; // far more than double, and 26 bits, lose here
 
+    [[nodiscard]] double most_scale() const { return std::max(detail::size_of(shape_.scale), 1.0); }
     [[nodiscard]] static double stored_tiny(const of_arithmetic& one) { return detail::stores_scores(one.all) ? one.all.weight_tiny : 0; }
     [[nodiscard]] static double finite(double x) { return x >= 0 && x < detail::infinity_of_double ? x : detail::infinity_of_double; }
     // Whether all that is stored in 16 bits is known as sources.

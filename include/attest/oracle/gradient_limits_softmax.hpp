@@ -85,6 +85,7 @@ private:
         const double d_error = std::min(moved, std::max(std::max(high_ - d_, d_ - low_), 0.0) + detail::unfused(0x1p-50 * size_of_d)) + rest;
         for (std::size_t l = 0; l < n; ++l) {
             const double da = detail::size_of(f_.da[l]);
+            if (!((da + size_of_d + d_error) * (1 + 0x1p-10) < detail::greatest_sum(a))) return {}; // da − D
             e[l] = detail::unfused((w.error[l] + stored[l]) * from_mean(l)) +
                    detail::unfused(high[l] *
                                    (d_error + input_tiny + detail::unfused(input * da) + detail::unfused(few * (da + size_of_d + d_error)))) +

@@ -114,11 +114,11 @@ public:
         for (std::size_t c = 0; c < d; ++c) totals[c] += std::max(one[c], other[c]);
     }
 
-    /// The square of the effects on one dS, itself stored or not.
+    /// The square of the effects on one dS, itself stored or not: as it is, before 1 − t² and the scale.
     [[nodiscard]] double square_of_ds(std::size_t l, bool stored) const {
         const double w = f_->weight[l],
                      effects[] = {moved_ds(l) * score[l], r_->ds_size[l] * shift, w * mean, r_->mean_size[l] * weight_[l], w * da_[l], product_[l],
-                                  stored ? passed_[l] : 0};
+                                  stored ? error_of_store(*a_, r_->ds_size[l] + ds_noise[l]) : 0};
         double sum = 0;
         for (const double x : effects) sum += square(x);
         return sum;

@@ -47,6 +47,7 @@ public:
     std::vector<double> dq;                     ///< of the last row, over the scale
     std::vector<double> dk, dv;                 ///< of all keys; dk over the scale
     std::vector<double> size_of_dk, size_of_dv; ///< Σ|terms| of a key's greatest component, or more
+    double size_of_dq = 0;                      ///< the same of the last row
 
     void begin(const gradient_shape& shape) {
         dk.assign(shape.n_k * shape.d_k, 0);
@@ -94,6 +95,7 @@ public:
             accumulate(dv.data() + key * shape.d_v, r.dz_size.data(), error, unfused(e.tiny * kept) + 2 * a.tiny, shape.d_v);
             size_of_dv[key] += unfused(kept * most_of_dz);
         }
+        size_of_dq = sizes;
         const bool infinite = overflows(a, shape.scale, sizes);
         for (std::size_t c = 0; c < d_k; ++c)
             dq[c] = infinite ? infinity_of_double : dq[c] + unfused(b.of_sum * size_of(row.dq[c])) + unfused(b.of_mean * size_of(row.k_mean[c]));

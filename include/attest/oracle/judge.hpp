@@ -45,13 +45,20 @@ struct element_facts {
     std::optional<std::size_t> row = {}; ///< number of the row, 0, 1, 2, …; nothing: rows lie along the last dimension
 };
 
+/// Which arithmetics keep a result in the format of their output. A candidate that is stored in a wider one, as `.float()` makes it, has that rounding
+/// behind it too.
+enum class kept_in_output_format {
+    by_none,            ///< lse
+    by_16_bit_scores,   ///< scores and weights: those that store scores in 16 bits
+    by_all              ///< out and gradients
+};
+
 /// Gathers the elements of one candidate; `finish` gives the result.
 class output_judge {
 public:
-    /// `possible`: the arithmetics to hold it against, strictest first. `rounds_output`: those that keep their output in a coarser format
-    /// than the candidate's are granted that rounding too.
-    output_judge(std::string name, array_view candidate, std::vector<const arithmetic*> possible, bool rounds_output)
-        : candidate_{std::move(candidate)}, format_{format_of(candidate_.type)}, rounds_output_{rounds_output},
+    /// `possible`: the arithmetics to hold it against, strictest first.
+    output_judge(std::string name, array_view candidate, std::vector<const arithmetic*> possible, kept_in_output_format kept)
+        : candidate_{std::move(candidate)}, format_{format_of(candidate_.type)}, kept_{kept},
           tallies_(possible.size()), compared_(possible.size()), possible_{std::move(possible)} {
         result_.name = std::move(name);
         result_.type = candidate_.type;
@@ -137,7 +144,8 @@ private:
         if (magnitude == 0) return 0; // a computed 0 is stored as 0
         const auto half_ulp = [&](const format& f) { return magnitude < f.greatest() ? ulp(f, magnitude) / 2 : detail::infinity_of_double; };
         const double total = detail::sum_above(limit, half_ulp(format_));
-        return rounds_output_ && a.output.precision < format_.precision ? detail::sum_above(total, half_ulp(a.output)) : total;
+        const bool is_kept = kept_ == kept_in_output_format::by_all || (kept_ == kept_in_output_format::by_16_bit_scores && a.score > 0);
+        return is_kept && a.output.precision < format_.precision ? detail::sum_above(total, half_ulp(a.output)) : total;
     }
 
     // Outside what the row's values allow at all: the limits are symmetric about the exact value, those need not be.
@@ -164,7 +172,7 @@ private:
 
     array_view candidate_;
     format format_;
-    bool rounds_output_;
+    kept_in_output_format kept_;
     std::vector<detail::arithmetic_tally> tallies_;
     std::vector<pair_of_limits> compared_; // of the element at hand
     std::vector<const arithmetic*> possible_;

@@ -76,7 +76,8 @@ public:
         v_.resize(n);
         sums s;
         for (std::size_t j = 0; j < n; ++j) {
-            const double v = j < keys ? detail::unfused(f_.factor_of(j) * value(j)) : 0, size = detail::size_of(v), x = v - exact;
+            const double factor = j < keys ? f_.factor_of(j) : 0, given = factor > 0 ? value(j) : 0, v = detail::unfused(factor * given),
+                         size = detail::size_of(v), x = v - exact;
             v_[j] = v;
             x_[j] = x;
             const double from_mean = x == 0 ? 0 : detail::size_of(x) + detail::unfused(0x1p-51 * (size + o));
@@ -91,8 +92,13 @@ public:
             s.of_scale += detail::unfused(scaled_[j] * x);
             s.tiny += detail::unfused(tiny_[j] * size);
             s.tiny_apart += detail::unfused(tiny_[j] * from_mean);
-            s.absolute += detail::unfused((a_.operand_tiny + a_.exp_flush) * size) +
-                          detail::unfused(w[j] * (a_.operand_tiny + detail::input_tiny(a_, f_.precision_of_values())));
+            if (factor > 1 && tiny_[j] > 0) { // the store behind the factor
+                const double behind = detail::unfused(a_.weight_tiny * detail::size_of(given));
+                s.tiny += behind;
+                s.tiny_apart += behind;
+            }
+            s.absolute += detail::unfused((a_.operand_tiny + a_.exp_flush) * size);
+            s.of_values += detail::unfused(detail::unfused(factor * most_[j]) * (a_.operand_tiny + detail::input_tiny(a_, f_.precision_of_values())));
             s.low = std::min(s.low, v);
             s.high = std::max(s.high, v);
             s.partial.add(detail::unfused(w[j] * v));
@@ -103,7 +109,7 @@ public:
 private:
     struct sums {
         double moved = 0, above = 0, below = 0, all = 0, operands = 0, operands_apart = 0, cheap = 0, rounded = 0, of_slope = 0, of_scale = 0,
-               tiny = 0, tiny_apart = 0, absolute = 0;
+               tiny = 0, tiny_apart = 0, absolute = 0, of_values = 0;
         double low = detail::infinity_of_double, high = -detail::infinity_of_double;
         detail::partial_sums partial;
     };
@@ -206,7 +212,7 @@ private:
         const double alone = added_up(through_v, detail::unfused((1 + of_values) * s.operands / least) + s.tiny / least);
         const double both = added_up(through_x / square(1 - greatest_store_),
                                      (s.operands_apart + s.tiny_apart) / least + detail::unfused(2 * (greatest_store_ + core_greatest_store()) * e1));
-        const double absolute = 4 * static_cast<double>(certain_.entries()) * a_.tiny + s.absolute;
+        const double absolute = 4 * static_cast<double>(certain_.entries()) * a_.tiny + s.absolute + s.of_values / least;
         return detail::unfused((std::max(alone, both) + detail::unfused(absolute * (1 + 2 * a_.exp_relative))) / (1 - sum) * slack);
     }
     [[nodiscard]] double core_greatest_store() const { return a_.operand; }

@@ -32,7 +32,7 @@
 /// the normalised weight from 1 is more than a unit of 16 bits.) With dropout the factor is stored too: then S is that of two stores, for all keys.
 ///
 /// Below the normal range an error is absolute: that of a weight, a product, a sum or a rescaling acts through v over a denominator of at least 1 −
-/// T, that of q times the scale through k. A sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and 2^8 Σ
+/// T (of a weight stored behind dropout's factor through v without it), that of v as an operand through f α', that of q times the scale through k. A sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and 2^8 Σ
 /// |v_j| for a shift that stays 8 bits behind. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit.
 /// Everything is evaluated in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never
 /// formed where its distance from 1 is meant. Weights are divided by their sum first, so that it does not matter if they are all off by one factor.
@@ -161,7 +161,7 @@ public:
         const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.precision_of_values());
         double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
-            const double v = j < keys_ ? detail::unfused(f_.factor_of(j) * value(j)) : 0, v_size = size(v);
+            const double factor = f_.factor_of(j), given = j < keys_ && factor > 0 ? value(j) : 0, v = detail::unfused(factor * given), v_size = size(v);
             // v − o in double is off by the rounding of o as well.
             const double from_mean = v == exact ? 0.0 : size(v - exact) + detail::unfused(0x1p-51 * (v_size + o));
             const double more = merged_.raised[j], most = weight_[j] + more;
@@ -178,7 +178,8 @@ public:
             flushed += detail::unfused(a_.exp_flush * from_mean);
             sum_of_sizes += v_size;
             absolute_terms += detail::unfused((a_.weight_tiny + a_.operand_tiny + a_.exp_flush) * v_size) + detail::unfused(a_.weight_tiny * o) +
-                              detail::unfused(weight_[j] * (a_.operand_tiny + input_tiny));
+                              detail::unfused(detail::unfused(factor * most_weight(j)) * (a_.operand_tiny + input_tiny));
+            if (factor > 1) absolute_terms += detail::unfused(a_.weight_tiny * size(given)); // the store behind the factor
             greatest = std::max(greatest, v_size);
             low = std::min(low, v);
             high = std::max(high, v);
@@ -273,6 +274,8 @@ private:
         const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error_[j])) + 2 * a_.exp_relative);
         stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
     }
+    // α'_j
+    [[nodiscard]] double most_weight(std::size_t j) const { return merged_.low > 0 ? std::min((weight_[j] + merged_.raised[j]) / merged_.low, 1.0) : 1; }
     [[nodiscard]] double greatest_factor() const {
         double greatest = 1;
         for (const double f : f_.factor) greatest = std::max(greatest, f);

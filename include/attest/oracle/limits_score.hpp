@@ -85,6 +85,8 @@ struct score_size {
     double crossed = 0;      ///< rotated: Σ_c r_q,c r_k,c
     double key_square = 0;   ///< Σ (∂raw/∂x · x)² over what is stored of the key alone, what rounds alike being one (limits_alike.hpp)
     double query = 0;        ///< the root of the same over what is stored of the query
+    double of_query = 0;     ///< greatest component of a query, and of a key, that may carry the scale
+    double of_key = 0;
 };
 
 /// The parts of a score's error that storing in 16 bits makes, as the expected limit has them: greatest errors of independent sources.
@@ -134,6 +136,7 @@ public:
         factor_ = detail::together(kept_, detail::input_unit(a, r.input_precision));
         kept_tiny_ = std::max(a.tiny, stored_tiny) + a.operand_tiny + detail::input_tiny(a, r.input_precision);
         score_tiny_ = a.score > 0 ? a.weight_tiny : 0;
+        root_of_scale_ = attest::sqrt(r.scale);
     }
 
     /// Of raw.
@@ -152,6 +155,9 @@ public:
         // Some kernels sum the product before they scale it.
         const double unscaled = scale > 0 ? size / scale : std::max(size, s.terms);
         if (unscaled > greatest_sum() || log2_e * size > greatest_sum()) return detail::infinity_of_double;
+        // The scale on the query, and log2 e with it; or its root on both.
+        const double most = std::max(detail::unfused(log2_e * s.of_query) * std::max(scale, root_of_scale_), s.of_key * root_of_scale_);
+        if (!(most * (1 + 0x1p-7) < (a_.query_key > 0 ? a_.output.greatest() : greatest_sum()))) return detail::infinity_of_double;
         if (a_.score > 0) {
             if (!detail::is_power_of_two(scale)) error += detail::unfused(a_.score * (scaled + error)) + detail::unfused(scale * score_tiny_);
             error += detail::unfused(a_.score * (scaled + error)) + score_tiny_;
@@ -256,7 +262,7 @@ private:
 
     const arithmetic& a_;
     score_rule r_;
-    double kept_, factor_, kept_tiny_, score_tiny_;
+    double kept_, factor_, kept_tiny_, score_tiny_, root_of_scale_;
 };
 
 } // namespace attest

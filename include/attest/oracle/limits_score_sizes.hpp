@@ -60,10 +60,14 @@ struct score_vector {
     std::vector<double> turn; ///< rotated: see limits_score.hpp
     std::vector<double> half; ///< half a ULP of the component as stored, in units of u |x_c|
     double sum = 0;           ///< Σ|x_c|
+    double greatest = 0;      ///< greatest |x_c|
     detail::alike_components alike;
 
     explicit score_vector(std::vector<double> components) : x{std::move(components)}, half(x.size(), 1.0), alike{x} {
-        for (const double c : x) sum += detail::size_of(c);
+        for (const double c : x) {
+            sum += detail::size_of(c);
+            greatest = std::max(greatest, detail::size_of(c));
+        }
     }
     /// Of a dot product with that scale, given in the format that the arithmetic stores.
     [[nodiscard]] static score_vector query(std::vector<double> components, double scale) {
@@ -128,6 +132,8 @@ namespace detail {
     score_size s;
     for (std::size_t c = 0; c < d; ++c) s.terms += detail::unfused(detail::size_of(q.x[c]) * detail::size_of(k.x[c]));
     s.operands = q.sum + k.sum;
+    s.of_query = q.greatest;
+    s.of_key = k.greatest;
     const bool rotated = !q.norm.empty();
     if (rotated)
         for (std::size_t c = 0; c < d; ++c) {
