@@ -3,9 +3,14 @@
 #include "catch.hpp"
 
 #include "proofs/identity.hpp"
+#include "proofs/opaque.hpp"
 
 #include "attest/formula/activation.hpp"
 #include "attest/formula/softmax.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 using namespace attest;
 using namespace attest::proofs;
@@ -24,7 +29,68 @@ constexpr auto forgotten_cross_term = [](draw& x) {
     return agree((a + b) * (a + b), a * a + b * b);
 };
 
+// The first numbers of the points that the seeds 1, 2, … draw.
+template <class Draw>
+auto first_numbers(unsigned seeds, unsigned of_each) {
+    std::vector<decltype(std::declval<Draw&>().number())> all;
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+        Draw x(seed);
+        for (unsigned i = 0; i < of_each; ++i) all.push_back(x.number());
+    }
+    return all;
+}
+template <class Numbers>
+bool all_differ(const Numbers& all) {
+    for (auto i = all.begin(); i != all.end(); ++i)
+        if (std::find(all.begin(), i, *i) != i) return false;
+    return true;
+}
+
 } // namespace
+
+TEST_CASE("each seed draws another point, and always the same", "[ledger]") {
+    CHECK(all_differ(first_numbers<draw>(8, 8)));
+    CHECK(all_differ(first_numbers<opaque_draw>(8, 8)));
+    CHECK(first_numbers<draw>(8, 8) == first_numbers<draw>(8, 8));
+    CHECK(first_numbers<opaque_draw>(8, 8) == first_numbers<opaque_draw>(8, 8));
+}
+
+TEST_CASE("as many different points are asked as are said, and one that fails is enough", "[ledger]") {
+    for (unsigned points = 1; points <= 5; ++points)
+        for (unsigned failing = 0; failing <= points; ++failing) { // the last of these is none of the points
+            INFO(points << " points, of which number " << failing << " fails");
+            const std::size_t wanted = std::min(failing + 1, points);
+            std::vector<field> asked;
+            CHECK((failing == points) == identity(points, [&](draw& x) {
+                      asked.push_back(x.number());
+                      return asked.size() == failing + 1 ? agreement::different_as_terms : agreement::equal;
+                  }));
+            CHECK((asked.size() == wanted && all_differ(asked)));
+            std::vector<opaque> asked_of_functions;
+            CHECK((failing == points) == for_any_functions(points, [&](opaque_draw& x) {
+                      asked_of_functions.push_back(x.number());
+                      return asked_of_functions.size() != failing + 1;
+                  }));
+            CHECK((asked_of_functions.size() == wanted && all_differ(asked_of_functions)));
+        }
+    CHECK_FALSE(for_any_functions(0, [](opaque_draw&) { return true; }));
+}
+
+TEST_CASE("what is undefined is no agreement, and a point where it is does not count", "[ledger]") {
+    unsigned seed = 1;
+    while (seed < 64 && attest::sqrt(draw(seed).number()).defined()) ++seed;
+    const field x = draw(seed).number(), no_root = attest::sqrt(x);
+    CHECK(agree(no_root, no_root) == agreement::undefined);
+    CHECK(agree(no_root, x) == agreement::undefined);
+    CHECK(agree(x, no_root) == agreement::undefined);
+    CHECK(agree(dual<field>(x, no_root), dual<field>(x, no_root)) == agreement::undefined);
+    CHECK(agree(tensor<field, two>{x, no_root}, tensor<field, two>{x, no_root}) == agreement::undefined);
+    unsigned asked = 0;
+    CHECK(identity(3, [&](draw&) { return ++asked % 2 == 1 ? agreement::undefined : agreement::equal; }));
+    CHECK(asked == 6);
+    CHECK_THROWS_AS(identity(1, [](draw&) { return agreement::undefined; }), no_such_part);
+    CHECK_THROWS_AS(no_identity([](draw&) { return agreement::undefined; }), no_such_part);
+}
 
 TEST_CASE("an identity holds at every point, and what is none differs", "[ledger]") {
     STATIC_REQUIRE(identity(8, squares_of_sums));
