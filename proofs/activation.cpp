@@ -2,6 +2,7 @@
 // ReLU, exactly; GELU in its three forms: how far apart they are, where GELU is least, and where its slope is greatest.
 
 #include "identity.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
 
 #include "attest/arithmetic/dual.hpp"
@@ -85,11 +86,11 @@ static_assert(identity(1, [](draw& at) {
 constexpr interval distance(const interval& x, gelu_form form) { return gelu(x) - gelu(x, form); }
 constexpr interval slope_of_distance(const interval& x, gelu_form form) { return gelu_slope(x) - gelu_slope(x, form); }
 // A slope has opposite signs half a unit of the last printed digit below and above: there is an extremum, and `printed` is its
-// right rounding.
-template <class Slope> constexpr bool turns_at(std::string_view printed, const Slope& slope) {
+// right rounding to that many places.
+template <class Slope> constexpr bool turns_at(std::string_view printed, std::size_t places, const Slope& slope) {
     const auto [digits, unit] = printed_decimal<interval::integer>::read(printed);
     const interval x = interval::decimal(printed), half = interval(1) / (2 * static_cast<long long>(unit));
-    return surely(slope(x - half) * slope(x + half) < 0);
+    return places_of(printed) == places && well_spelled(printed) && surely(slope(x - half) * slope(x + half) < 0);
 }
 // GELU″ = (2 − x²) φ(x).
 constexpr agreement second_derivative_is_right(draw& at) {
@@ -101,24 +102,25 @@ constexpr agreement second_derivative_is_right(draw& at) {
 const entry A105 = settle("A105", fails_as_printed([] {
     return surely(by_erf != by_tanh) && surely(by_erf != by_sigmoid) && surely(by_tanh != by_sigmoid);
 }), holds_corrected([](const claim& c) { // GELU(x) − GELU(−x) = x, since erf(u) + erf(−u) = 0
-    return identity(c.seeds, [](draw& at) {
+    return identity(c.points_with_exp(), [](draw& at) {
         const field x = at.number(), u = x / attest::sqrt(field(2));
         return agree(gelu(x) - gelu(-x), x + x * (attest::erf(u) + attest::erf(-u)) / 2);
     });
 }), holds_corrected([](const claim& c) {
     const interval x = interval::decimal(c.number(1));
     const auto slope = [](const interval& at) { return slope_of_distance(at, gelu_form::tanh); };
-    return rounds_to(-distance(x, gelu_form::tanh), c.number(0)) && turns_at(c.number(1), slope);
+    return prints(-distance(x, gelu_form::tanh), c.number(0), 8) && turns_at(c.number(1), 5, slope);
 }), holds_corrected([](const claim& c) {
     const interval x = interval::decimal(c.number(3));
     const auto slope = [](const interval& at) { return slope_of_distance(at, gelu_form::sigmoid); };
-    return rounds_to(distance(x, gelu_form::sigmoid), c.number(2)) && turns_at(c.number(3), slope);
-}), holds_corrected([](const claim& c) { return identity(c.seeds, second_derivative_is_right); }), holds_corrected([](const claim& c) {
+    return prints(distance(x, gelu_form::sigmoid), c.number(2), 6) && turns_at(c.number(3), 5, slope);
+}), holds_corrected([](const claim& c) { return identity(c.points_with_exp(), second_derivative_is_right); }), holds_corrected([](const claim& c) {
     // Below −√2 the slope falls from 0, and so is negative; from −√2 to √2 it grows, through 0 once; above, GELU is positive.
-    return rounds_to(gelu(interval::decimal(c.number(5))), c.number(4)) &&
-           turns_at(c.number(5), [](const interval& x) { return gelu_slope(x); });
+    return prints(gelu(interval::decimal(c.number(5))), c.number(4), 7) &&
+           turns_at(c.number(5), 7, [](const interval& x) { return gelu_slope(x); });
 }), holds_corrected([](const claim& c) { // from √2 on it falls again
-    return rounds_to(gelu_slope(attest::sqrt(interval(2))), c.number(6));
+    return prints(gelu_slope(attest::sqrt(interval(2))), c.number(6), 6) &&
+           c.value_reads("tanh form off by # at |x| = #; sigmoid form off by # at |x| = #; minimum # at #; greatest slope # at √2");
 }));
 // [/A105]
 

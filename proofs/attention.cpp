@@ -42,16 +42,16 @@ constexpr bool first_row_is_written_out = identity(points, [](draw& x) {
 
 const entry A067 = settle(
     "A067",
-    holds([](const claim& c) { return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k; }),
+    holds([](const claim& c) { return c.points_with_exp() == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k; }),
     holds([] {
         using weights = decltype(softmax(scaled_scores(tensor<field, queries, d_k>{}, tensor<field, queries, d_k>{})));
         using output = decltype(matmul(weights{}, tensor<field, queries, d_v>{}));
         return std::same_as<weights, tensor<field, queries, queries>> && std::same_as<output, tensor<field, queries, d_v>>;
     }));
-const entry A068 = settle("A068", holds([](const claim& c) { return c.seeds == points && first_row_is_written_out; }));
+const entry A068 = settle("A068", holds([](const claim& c) { return c.points_with_exp() == points && first_row_is_written_out; }));
 const entry B018 = settle(
-    "B018", holds([](const claim& c) { return c.seeds == points && every_stage_holds && attention_is_softmax_times_values; }));
-const entry B019 = settle("B019", holds([](const claim& c) { return c.seeds == points && scale_is_one_over_root_d_k; }));
+    "B018", holds([](const claim& c) { return c.points_with_exp() == points && every_stage_holds && attention_is_softmax_times_values; }));
+const entry B019 = settle("B019", holds([](const claim& c) { return c.points_with_exp() == points && scale_is_one_over_root_d_k; }));
 // [/A067]
 
 // [A014]
@@ -70,14 +70,14 @@ constexpr bool rows_know_their_query_alone = identity(points, [](draw& x) {
 });
 using row_of_stages =
     decltype(attend(tensor<field, d_k>{}, tensor<field, keys, d_k>{}, tensor<field, keys, d_v>{}, 0, everything{}, dot_product{}));
-const entry A014 = settle("A014", holds([](const claim& c) { return c.seeds == points && rows_know_their_query_alone; }), holds([] {
+const entry A014 = settle("A014", holds([](const claim& c) { return c.points_with_exp() == points && rows_know_their_query_alone; }), holds([] {
                               return std::same_as<decltype(row_of_stages::out), tensor<field, d_v>> &&
                                      std::same_as<decltype(row_of_stages::weights), tensor<field, keys>>;
                           }));
 // [/A014]
 
 // [B017]
-const entry B017 = settle("B017", holds([](const claim& c) { return c.seeds == points && scale_is_one_over_root_d_k; }), holds([] {
+const entry B017 = settle("B017", holds([](const claim& c) { return c.points_with_exp() == points && scale_is_one_over_root_d_k; }), holds([] {
                               return no_identity([](draw& x) { // softmax over i
                                   const auto s = scores(x.matrix<queries, d_k>(), x.matrix<keys, d_k>());
                                   return agree(transpose(softmax(transpose(s))), softmax(s));
@@ -110,10 +110,10 @@ constexpr bool weights_are_positive = [] {
     return true;
 }();
 
-const entry A004 = settle("A004", holds([](const claim& c) { return c.seeds == points && means_are_shifted_with_their_values; }),
+const entry A004 = settle("A004", holds([](const claim& c) { return c.points_with_exp() == points && means_are_shifted_with_their_values; }),
                           holds([] { return weights_are_positive; }));
 const entry A061 = settle("A061", holds([](const claim& c) {
-                              return c.seeds == points && means_are_shifted_with_their_values && attention_is_softmax_times_values;
+                              return c.points_with_exp() == points && means_are_shifted_with_their_values && attention_is_softmax_times_values;
                           }),
                           holds([] { return weights_are_positive; }));
 // [/convex]
@@ -134,7 +134,7 @@ const entry A015 = settle("A015", fails_as_printed([] {
                               });
                           }),
                           holds_corrected([](const claim& c) {
-                              return c.seeds == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k;
+                              return c.points_with_exp() == points && attention_is_softmax_times_values && scale_is_one_over_root_d_k;
                           }));
 // [/A015]
 

@@ -74,9 +74,9 @@ constexpr bool masks_do_what_they_say = identity(points, [](draw& x) {
 });
 // With masks and without, the output is the weighted sum of the values.
 const entry A013 = settle("A013", holds([](const claim& c) {
-                              return identity(c.seeds, every_stage_is_as_defined) && by_hand.out(0) == ratio(21, 11);
+                              return identity(c.points_with_exp(), every_stage_is_as_defined) && by_hand.out(0) == ratio(21, 11);
                           }),
-                          holds([](const claim& c) { return c.seeds == points && masks_do_what_they_say; }));
+                          holds([](const claim& c) { return c.points_with_exp() == points && masks_do_what_they_say; }));
 // [/A013]
 
 // [masks]

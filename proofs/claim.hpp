@@ -52,6 +52,11 @@ struct claim {
     unsigned seeds = 0;               ///< of an identity: the number of random points
     unsigned degree = 0;              ///< of an identity without exp: a bound of the numerator's degree, so that the error is at most (degree/p)^seeds
 
+    /// The number of random points, for the part that asks them. It says itself what is known of the degree, as it says the digits that are printed: of a
+    /// claim that states anything else these are 0 points, which no identity takes.
+    [[nodiscard]] constexpr unsigned points_with_exp() const { return degree == 0 ? seeds : 0; }
+    [[nodiscard]] constexpr unsigned points_of_degree(unsigned at_most) const { return degree == at_most ? seeds : 0; }
+
     /// Number `index` of `value`: its pieces between blanks, commas and parentheses that begin with a digit, or with a sign and a digit.
     [[nodiscard]] constexpr std::string_view number(std::size_t index = 0) const {
         constexpr std::string_view between = " ,;()[]{}=";
@@ -65,6 +70,16 @@ struct claim {
             begin = end + 1;
         }
         return {}; // which no reader of numbers takes
+    }
+    /// Is `value` this text, with its numbers in the places of the #? So that the words between them are bound to the proof as well.
+    [[nodiscard]] constexpr bool value_reads(std::string_view words) const {
+        std::size_t at = 0, index = 0;
+        for (const char& c : words) {
+            const std::string_view next = c == '#' ? number(index++) : std::string_view(&c, 1);
+            if (next.empty() || !value.substr(at).starts_with(next)) return false;
+            at += next.size();
+        }
+        return at == value.size();
     }
 };
 

@@ -100,10 +100,10 @@ constexpr bool is_masked_and_reads_the_memory = for_any_functions(1, [](opaque_d
 // activations.)
 const entry B055 = settle("B055", //
                           holds([](const claim& c) {
-                              return for_any_functions(c.seeds, [](opaque_draw& free) { return is_post(free, activation_kind::relu); });
+                              return for_any_functions(c.points_of_degree(16777216), [](opaque_draw& free) { return is_post(free, activation_kind::relu); });
                           }),
                           holds([](const claim& c) {
-                              return for_any_functions(c.seeds, [](opaque_draw& free) { return is_pre(free, activation_kind::gelu); });
+                              return for_any_functions(c.points_of_degree(16777216), [](opaque_draw& free) { return is_pre(free, activation_kind::gelu); });
                           }),
                           holds([] { return is_masked_and_reads_the_memory; }));
 // [/B055]

@@ -3,7 +3,9 @@
 // parameters it holds.
 
 #include "identity.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
+#include "whole_number.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
@@ -50,7 +52,7 @@ constexpr unsigned points = 4;
 template <activation Act> constexpr bool is_right = is_the_lectures(points, Act);
 
 const entry A103 = settle("A103", holds([](const claim& c) {
-    return c.seeds == points && is_right<with_gelu> && is_right<with_gelu_tanh> && is_right<with_gelu_sigmoid>;
+    return c.points_with_exp() == points && is_right<with_gelu> && is_right<with_gelu_tanh> && is_right<with_gelu_sigmoid>;
 }), holds([] {
     // W_1 is d_model × d_ff and W_2 d_ff × d_model; the other way round does not meet
     using rule = rules::weight_row_for_each_input;
@@ -59,7 +61,7 @@ const entry A103 = settle("A103", holds([](const claim& c) {
     return std::same_as<w_1, tensor<rational, d_model, d_ff>> && std::same_as<w_2, tensor<rational, d_ff, d_model>> &&
            rule::holds<d_ff, w_2::axis_at<0>> && !rule::holds<d_ff, w_1::axis_at<0>>;
 }));
-const entry B053 = settle("B053", holds([](const claim& c) { return c.seeds == points && is_right<with_relu>; }));
+const entry B053 = settle("B053", holds([](const claim& c) { return c.points_of_degree(32) == points && is_right<with_relu>; }));
 // ReLU unless told, and no bias if a dynamic one is absent.
 static_assert(identity(2, [](draw& at) {
     using any = axis<dynamic>;
@@ -115,8 +117,8 @@ constexpr bool is_affine_at(const tensor<int, axis<1>, d_model>& x) {
     const auto y = feed_forward(x, w), y_minus = feed_forward(minus_x, w), y_zero = feed_forward(zero, w);
     return y(0, 0) + y_minus(0, 0) == 2 * y_zero(0, 0) && y(0, 1) + y_minus(0, 1) == 2 * y_zero(0, 1);
 }
-const entry A096 = settle("A096", holds([](const claim& c) { return identity(c.seeds, is_row_by_row); }));
-const entry A100 = settle("A100", holds([](const claim& c) { return identity(c.seeds, is_row_by_row); }),
+const entry A096 = settle("A096", holds([](const claim& c) { return identity(c.points_of_degree(32), is_row_by_row); }));
+const entry A100 = settle("A100", holds([](const claim& c) { return identity(c.points_of_degree(32), is_row_by_row); }),
                           holds([] { return !is_affine_at({{1, 2}}); }));
 // [/A096]
 
@@ -131,7 +133,7 @@ constexpr agreement collapses(draw& at) {
     return agree(project_in_out(project_in_out(x, w_1, b_1), w_2, b_2), project_in_out(x, matmul(w_1, w_2), bias));
 }
 const entry A097 = settle("A097", holds([] { return !is_affine_at({{1, 2}}); }),
-                          holds([](const claim& c) { return identity(c.seeds, collapses); }));
+                          holds([](const claim& c) { return identity(c.points_of_degree(3), collapses); }));
 // [/A097]
 
 // [A101]
@@ -155,7 +157,7 @@ const entry A101 = settle("A101", fails_as_printed([] {
     constexpr tensor<int, axis<1>, d_model> zero{};
     constexpr auto hidden = project_in_out(zero, w.w_1, w.b_1);
     return hidden[0] == w.b_1 && !(hidden == tensor<int, axis<1>, d_ff>{}) && !(feed_forward(zero, w) == zero);
-}), holds_corrected([](const claim& c) { return identity(c.seeds, is_linear_without_bias); }));
+}), holds_corrected([](const claim& c) { return identity(c.points_of_degree(3), is_linear_without_bias); }));
 // [/A101]
 
 // [A099]
@@ -205,7 +207,7 @@ template <std::size_t DModel, std::size_t Heads> constexpr bool is_share_of_laye
 // none); 37,000 words, shared by both sides and the output.
 using base = model<512, 8, 2048>;
 constexpr std::size_t base_ffn = 12 * base::ffn, base_blocks = 6 * (base::encoder(false) + base::decoder(false));
-constexpr std::size_t base_all = base_blocks + 37'000 * base::d_model::size;
+constexpr std::size_t base_words = 37'000, base_all = base_blocks + base_words * base::d_model::size;
 // BERT-Base: embeddings of 30,522 words, 512 positions and 2 segments, their norm, and a pooler.
 using bert = model<768, 12, 3072>;
 constexpr std::size_t bert_layers = 12, bert_ffn = bert_layers * bert::ffn;
@@ -226,12 +228,18 @@ const entry A099 = settle("A099", fails_as_printed([] {
     const rational share = rational::decimal(c.number(0));
     return is_share_of_layer<64, 1>(share) && is_share_of_layer<512, 8>(share) && is_share_of_layer<768, 12>(share) &&
            is_share_of_layer<12288, 96>(share);
+}), holds_corrected("8 d^2 of 12 d^2", [](std::string_view line) {
+    constexpr std::size_t square = base::d_model::size * base::d_model::size, ffn = matrices_of_ffn<base::feed_forward>();
+    return spells(line, "# d^2 of # d^2", ffn / square, (ffn + matrices_of_attention<base::attention>()) / square);
+}), holds_corrected("37,000", [](std::string_view words) { // of the base model's embeddings
+    return spells(words, "#,000", base_words / 1000) && base_words % 1000 == 0;
 }), holds_corrected([](const claim& c) {
-    return is(bert_ffn, c.number(1)) && is(bert_all, c.number(2)) && rounds_to(per_cent(bert_ffn, bert_all), c.number(3)) &&
+    return is(bert_ffn, c.number(1)) && is(bert_all, c.number(2)) && prints(per_cent(bert_ffn, bert_all), c.number(3), 1) &&
            2 * bert_ffn > bert_all;
 }), holds_corrected([](const claim& c) {
-    return rounds_to(per_cent(bert_ffn, gpt2_all), c.number(4)) && rounds_to(per_cent(base_ffn, base_all), c.number(5)) &&
-           rounds_to(per_cent(base_ffn, base_blocks), c.number(6)) && 2 * base_ffn > base_blocks;
+    return prints(per_cent(bert_ffn, gpt2_all), c.number(4), 1) && prints(per_cent(base_ffn, base_all), c.number(5), 1) &&
+           prints(per_cent(base_ffn, base_blocks), c.number(6), 1) && 2 * base_ffn > base_blocks &&
+           c.value_reads("# of a layer; BERT-Base # of # = # %; GPT-2 small # %; Transformer-base # %, without embeddings # %");
 }));
 // [/A099]
 

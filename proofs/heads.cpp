@@ -44,7 +44,7 @@ static_assert(std::same_as<decltype(multi_head_attention(X{}, weights{})), X>);
 
 const entry B027 = settle("B027", holds([](const claim& c) {
                               return prints_ratio(c.number(0), d_model::size, H::size) && prints(c.number(1), axis_of<decltype(one::q), 1>::size) &&
-                                     prints(c.number(2), d_model::size) && axis_of<decltype(one::q), 1>::size != d_model::size;
+                                     prints(c.number(2), d_model::size) && axis_of<decltype(one::q), 1>::size != d_model::size && c.value_reads("# = #, not #");
                           }));
 const entry E044 = settle("E044", holds([](const claim& c) {
                               return prints_ratio(c.number(0), d_model::size, H::size) && prints(c.number(1), d_k::size);
@@ -54,7 +54,7 @@ const entry E045 = settle("E045", holds([](const claim& c) {
                           }));
 const entry E046 = settle("E046", holds([](const claim& c) {
                               return std::same_as<axis_of<concat, 1>, heads<H, d_v>> && prints(c.number(0), H::size) && prints(c.number(1), d_v::size) &&
-                                     prints(c.number(2), axis_of<concat, 1>::size);
+                                     prints(c.number(2), axis_of<concat, 1>::size) && c.value_reads("# × # = #");
                           }));
 // [/B021]
 
@@ -90,14 +90,24 @@ constexpr bool are_printed(const claim& c, std::size_t first) {
     return prints(c.number(first), axis_of<w_o, 0>::size) && prints(c.number(first + 1), axis_of<w_o, 1>::size) &&
            prints(c.number(first + 2), axis_of<w_o, 0>::size / H::size);
 }
-const entry B025 = settle("B025", fails_as_printed([](const claim& c) { return !is_square<narrow_weights> && are_printed<narrow_weights>(c, 0); }),
-                          holds_corrected([](const claim& c) {
-                              return is_square<weights> && are_printed<weights>(c, 3) && std::same_as<axis_of<decltype(weights::w_o), 1>, d_model>;
-                          }));
+// With d_k = d_v = d_model/H.
+template <std::size_t Model, std::size_t Heads>
+using equal_shares = multi_head_weights<float, axis<Model>, axis<Heads>, per_head<axis<Model>, axis<Heads>>, per_head<axis<Model>, axis<Heads>>>;
+template <std::size_t... Heads>
+constexpr bool are_square_of_48 = (is_square<equal_shares<48, Heads>> && ...);
+
+const entry B025 = settle("B025", //
+                          holds([](const claim& c) {
+                              return is_square<weights> && are_printed<weights>(c, 0) && std::same_as<axis_of<decltype(weights::w_o), 1>, d_model> &&
+                                     c.value_reads("# × # with d_v = #, # × # with d_v = #");
+                          }),
+                          holds([] { return are_square_of_48<1, 2, 3, 4, 6, 8, 12, 16, 24, 48>; }),
+                          // Where d_v is another one, as the details say.
+                          holds([](const claim& c) { return !is_square<narrow_weights> && are_printed<narrow_weights>(c, 3); }));
 const entry E047 = settle("E047", holds([](const claim& c) {
                               using w_o = decltype(weights::w_o);
                               return prints(c.number(0), axis_of<w_o, 0>::size) && prints(c.number(1), axis_of<w_o, 1>::size) &&
-                                     prints(c.number(2), axis_of<concat, 1>::size) && prints(c.number(3), axis_of<X, 1>::size);
+                                     prints(c.number(2), axis_of<concat, 1>::size) && prints(c.number(3), axis_of<X, 1>::size) && c.value_reads("# × #; # to #");
                           }));
 // [/B025]
 
@@ -187,7 +197,8 @@ const entry E048 = settle("E048", holds([](const claim& c) {
                               return counted_on_a_grid && counted_off_the_grid && prints(c.number(2), n) && prints(c.number(3), H::size) && prints(c.number(4), 1) &&
                                      prints(c.number(0), projections(n, d, H::size, d_k::size)) && prints(c.number(0), projections(n, d, 1, d)) &&
                                      prints(c.number(1), scores_and_sums(n, H::size, d_k::size)) && prints(c.number(1), scores_and_sums(n, 1, d)) &&
-                                     prints(c.number(5), exponentials(n, H::size) / exponentials(n, 1));
+                                     prints(c.number(5), exponentials(n, H::size) / exponentials(n, 1)) &&
+                                     c.value_reads("# + # multiplications in the products at n = #, with # heads as with #; exponentials: # times as many");
                           }));
 // [/E048]
 

@@ -45,7 +45,7 @@ inline constexpr unsigned points = 4;
 template <auto Sides> inline constexpr bool identical = identity(points, Sides);
 /// Nor is a difference the fault of the root: it is t², a square and so positive, by the choice of ε.
 template <auto Sides> inline constexpr bool different = no_identity_of_terms(Sides);
-template <auto Sides> [[nodiscard]] constexpr bool identical_for(const claim& c) { return c.seeds == points && identical<Sides>; }
+template <auto Sides> [[nodiscard]] constexpr bool identical_for(const claim& c) { return c.points_of_degree(16) == points && identical<Sides>; }
 
 /// Row number `which` of the 81 with components −1, 0, 1. Mean and variance are polynomials of degree 1 and 2 in each component:
 /// two that agree on these rows agree on all.

@@ -3,6 +3,7 @@
 
 #include "exact.hpp"
 #include "layer_norm_definition.hpp"
+#include "printed.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
@@ -26,7 +27,7 @@ const entry A073 = settle("A073", holds([] {
 const entry A074 = settle("A074", holds([] {
     return of_each_row([](int which) { return variance(row_of_signs<exact>(which)) == sigma_squared(row_of_signs<exact>(which)); });
 }), holds([](const claim& c) { // the standard deviations' ratio √((d − 1)/d), for the other variance
-    return rounds_to(by_unbiased / by_biased, c.number(0)) && rational(d::size) == rational::decimal(c.number(1));
+    return prints(by_unbiased / by_biased, c.number(0), 4) && rational(d::size) == rational::decimal(c.number(1)) && c.value_reads("# for d = #");
 }));
 // [/A074]
 
@@ -81,8 +82,8 @@ const entry B051 = settle("B051", fails_as_printed([] { return different<is_the_
 const entry B047 = settle("B047", fails_as_printed([] {
     return different<is_the_first_component<by_the_whole_layer>> && surely(by_biased != by_unbiased);
 }), holds_corrected([](const claim& c) {
-    return rounds_to(by_biased, c.number(0)) && surely(by_unbiased == interval::decimal(c.number(1)));
-}), holds_corrected([] { return identical<of_its_own_row>; }));
+    return prints(by_biased, c.number(0), 7) && is_exactly(by_unbiased, c.number(1), 1) && c.value_reads("# with d, # with d−1");
+}), holds_corrected([](const claim& c) { return identical_for<of_its_own_row>(c); }));
 
 // [A076]
 // A constant row has σ = 0, and ε alone stands between it and 0/0: x̂ = 0.
@@ -98,7 +99,7 @@ constexpr bool with_eps_it_has_a_value = has_value<decltype([] { return layer_no
     has_value<decltype([] { return layer_norm(sevens, {1, beside_std, biased})(0) == 0; })>;
 constexpr bool without_eps_it_has_one = has_value<decltype([] { return layer_norm(sevens, {0})(0) == 0; })> ||
     has_value<decltype([] { return layer_norm(sevens, {0, beside_std, biased})(0) == 0; })>;
-const entry A076 = settle("A076", holds([](const claim& c) { return identity(c.seeds, constant_row_gives_0); }),
+const entry A076 = settle("A076", holds([](const claim& c) { return identity(c.points_of_degree(16), constant_row_gives_0); }),
                           holds([] { return with_eps_it_has_a_value && !without_eps_it_has_one; }));
 // [/A076]
 
@@ -118,10 +119,15 @@ constexpr agreement is_the_papers(draw& at) {
     const auto how = with_root(at, row);
     return agree(layer_norm(row, {how.eps, beside_std, biased}), layer_norm(row, how));
 }
-const entry B046 = settle("B046", fails_as_printed([] { return different<is_the_papers>; }), holds_corrected([](const claim& c) {
-    return rounds_to(beside, c.number(0)) && rounds_to(inside, c.number(1)) &&
-           rounds_to((inside - beside) * interval::power_of_two(24), c.number(2)) &&
-           rounds_to(at_hundredth, c.number(3)) && rounds_to(at_thousandth, c.number(4));
+const entry B046 = settle("B046", fails_as_printed([] { return different<is_the_papers>; }), holds_corrected("0.01", [](std::string_view sigma) {
+    return is_exactly(rational::ratio(1, 100), sigma, 2) && surely(at_hundredth > 1);
+}), holds_corrected("0.001", [](std::string_view sigma) {
+    return is_exactly(rational::ratio(1, 1000), sigma, 3) && surely(at_thousandth > 1);
+}), holds_corrected([](const claim& c) {
+    return prints(beside, c.number(0), 11) && prints(inside, c.number(1), 11) &&
+           prints((inside - beside) * interval::power_of_two(24), c.number(2), 0) &&
+           prints(at_hundredth, c.number(3), 4) && prints(at_thousandth, c.number(4), 4) &&
+           c.value_reads("# instead of #, # units; factors # and #");
 }));
 // [/B046]
 

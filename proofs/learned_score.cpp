@@ -77,7 +77,7 @@ constexpr S additive_by_components(const W1& w_1, const W2& w_2, const B& b, con
     return e;
 }
 const entry B005 = settle("B005", holds([](const claim& of) {
-                              return identity(of.seeds, [](draw& x) {
+                              return identity(of.points_of_degree(32), [](draw& x) {
                                   const auto s = x.vector<d_s>();
                                   const auto h = x.vector<d_h>();
                                   const additive score{x.matrix<shared, d_h>(), x.matrix<shared, d_s>(), x.vector<shared>()};

@@ -109,7 +109,7 @@ constexpr auto causal_definition = [](draw& x) {
 constexpr double hide = -infinity;
 constexpr tensor<double, tokens, tokens> minus_infinity_above{
     {0, hide, hide, hide}, {0, 0, hide, hide}, {0, 0, 0, hide}, {0, 0, 0, 0}};
-const entry B040 = settle("B040", holds([](const claim& c) { return identity(c.seeds, causal_definition); }), holds([] {
+const entry B040 = settle("B040", holds([](const claim& c) { return identity(c.points_with_exp(), causal_definition); }), holds([] {
                               const auto z = pass(spoken),
                                          z_added = attention(spoken.q, spoken.k, spoken.v,
                                                              additive_mask{minus_infinity_above}, spoken.score);
@@ -146,7 +146,7 @@ const entry B041 = settle("B041", holds([] {
 
 // B042: one pass over the sequence gives every prefix its own pass.
 const entry B042 = settle("B042", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
+                              return identity(c.points_with_exp(), [](draw& x) {
                                   const auto of = free_sequence(x);
                                   const auto z = pass(of);
                                   agreement all = agreement::equal;
@@ -172,7 +172,7 @@ const entry E075 = settle(
 // E076: the surviving weights renormalise, α_masked = α / Σ_{j<=i} α.
 const entry E076 =
     settle("E076", holds([](const claim& c) {
-               return identity(c.seeds, [](draw& x) {
+               return identity(c.points_with_exp(), [](draw& x) {
                    const auto s = x.matrix<tokens, tokens>();
                    const auto alpha = softmax(s), alpha_masked = softmax(s, causal_top_left{});
                    agreement all = agreement::equal;
@@ -219,7 +219,7 @@ const entry E077 = settle(
 
 // E078: token 1 reads only itself.
 const entry E078 = settle("E078", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
+                              return identity(c.points_with_exp(), [](draw& x) {
                                   const auto of = free_sequence(x);
                                   const auto z = pass(of);
                                   return agree(z[0], of.v[0]);

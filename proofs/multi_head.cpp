@@ -103,14 +103,14 @@ constexpr sizes of_self{2, 2, 3};
 constexpr plainly as_in_the_lecture{field(1) / attest::sqrt(field(2))};
 static_assert(self{}.d_k() == 2 && self{}.d_v() == 3);
 const entry B021 = settle("B021", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& f) {
+                              return identity(c.points_with_exp(), [](draw& f) {
                                   const auto w = free_weights<self>(f, false);
                                   const auto x = f.matrix<n, d_model>();
                                   return agree(concatenated_heads(x, x, w, attention_how<>{}), concat(x, x, w, as_in_the_lecture, of_self));
                               });
                           }));
 const entry B022 = settle("B022", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& f) {
+                              return identity(c.points_with_exp(), [](draw& f) {
                                   const auto w = free_weights<self>(f, false);
                                   const auto x = f.matrix<n, d_model>();
                                   return agree(multi_head_attention(x, w), multi_head(x, x, w, as_in_the_lecture, of_self));
@@ -118,7 +118,7 @@ const entry B022 = settle("B022", holds([](const claim& c) {
                           }));
 // E002: all three from the same sequence: X is the memory too.
 const entry E002 = settle("E002", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& f) {
+                              return identity(c.points_with_exp(), [](draw& f) {
                                   const auto w = free_weights<self>(f, true);
                                   const auto x = f.matrix<n, d_model>();
                                   return agree(multi_head_attention(x, w), multi_head_attention(x, x, w)) &
@@ -261,7 +261,7 @@ const entry B056 = settle("B056", fails_as_printed([] { return !(project_in_out(
                           fails_as_printed([] { return !std::same_as<axis_of<decltype(all::k), 1>, d_memory>; }),
                           holds_corrected([] { return queries_from_the_decoder && keys_and_values_from_the_encoder; }),
                           holds_corrected([](const claim& c) {
-                              return identity(c.seeds, [](draw& f) {
+                              return identity(c.points_with_exp(), [](draw& f) {
                                   using namespace written_out;
                                   using without_biases = multi_head_weights<field, written_out::d_model, two, two, d_v, two, written_out::d_memory>;
                                   const auto w = free_weights<without_biases>(f, false);

@@ -92,7 +92,7 @@ constexpr bool is_the_definition(unsigned seeds) {
 
 const entry B036 = settle("B036", //
                           fails_as_printed([] { return !(neighbours_turned == halves_turned); }),
-                          holds_corrected([](const claim& c) { return is_the_definition(c.seeds); }));
+                          holds_corrected([](const claim& c) { return is_the_definition(c.points_with_exp()); }));
 // [/B036]
 
 // Dimensions not said: all of them; the base not said: 10000; the pairing not said: neighbours. A vector of nothing stays that.
@@ -149,9 +149,10 @@ const entry B037 = settle("B037", //
                               const tensor<turning, d_k> q{number(1), number(2)}, k{number(3), number(4)};
                               for (std::size_t i = 5; i < 11; i += 2)
                                   if (!(score_at(q, k, number(i), number(i + 1)) == number(0))) return false;
-                              return cos(turning(1)) == number(11) && sin(turning(1)) == number(12);
+                              return cos(turning(1)) == number(11) && sin(turning(1)) == number(12) &&
+                                     c.value_reads("# for q = (#, #), k = (#, #) at (m, n) = (#, #), (#, #), (#, #), with a rotation by cosine #, sine #");
                           }),
-                          holds_corrected([](const claim& c) { return scores_see_the_difference_alone(c.seeds); }));
+                          holds_corrected([](const claim& c) { return scores_see_the_difference_alone(c.points_with_exp()); }));
 // [/B037]
 static_assert(!(score_at({turning(3), turning(4)}, {turning(0), turning(2)}, turning(3), turning(5)) ==
                 score_at({turning(3), turning(4)}, {turning(0), turning(2)}, turning(5), turning(3))));
@@ -179,10 +180,11 @@ constexpr bool norms_stay(unsigned seeds) {
 const entry B038 = settle("B038", //
                           fails_as_printed([] { return cosine_apart(turning(3)) < cosine_apart(turning(4)); }), // farther, and yet more alike
                           holds_corrected([](const claim& c) {
-                              return cosine_apart(turning(c.number(1))) == turning(c.number(0)) && cosine_apart(turning(c.number(3))) == turning(c.number(2));
+                              return cosine_apart(turning(c.number(1))) == turning(c.number(0)) && cosine_apart(turning(c.number(3))) == turning(c.number(2)) &&
+                                     c.value_reads("# at distance #, # at distance #");
                           }),
                           holds_corrected([](const claim& c) { // product over norms: the cosine sees the difference alone
-                              return norms_stay(c.seeds) && scores_see_the_difference_alone(c.seeds);
+                              return norms_stay(c.points_with_exp()) && scores_see_the_difference_alone(c.points_with_exp());
                           }));
 // [/B038]
 

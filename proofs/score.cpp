@@ -99,7 +99,7 @@ const entry A003 =
                return score == rational::decimal(of.number()) && score < 0 && !(score == 1);
            }),
            holds_corrected([](const claim& of) {
-               return identity(of.seeds, [](draw& x) {
+               return identity(of.points_with_exp(), [](draw& x) {
                    const auto q = x.matrix<axis<1>, d_k>();
                    const auto k = x.matrix<axis<3>, d_k>();
                    const auto weights = softmax(scores(q, k));
@@ -208,7 +208,7 @@ const entry E010 =
                      return spells(line.substr(0, 10), "#/sqrt(#)=", dot_product{}(q_1<int>, k_2<int>), d_k::size) &&
                             prints(s_12, line.substr(10), 5);
                  }),
-           holds([](const claim& of) { return rounds_to(s_12, of.number()); }),
+           holds([](const claim& of) { return prints(s_12, of.number(), 12); }),
            holds([] { return scaled_dot_product<exact>::of_dimension(2)(q_1<exact>, k_2<exact>) == 4 * root_two; }));
 // E011: the step 8/1.41421 = 5.65685 has the right end; literally it is 2 units of the last place more.
 constexpr std::size_t equals = 9; // where the printed line has its sign
@@ -224,7 +224,7 @@ const entry E011 = settle(
                    prints(sqrt(interval(2)), line.substr(2, equals - 2), 5) && misprint(enclosed, line.substr(equals + 1), 2, "5.65687");
         }),
     holds_corrected("5.65685", [](std::string_view end) { return prints(s_12, end, 5); }), holds_corrected([](const claim& of) {
-        return rounds_to(dot_product{}(q_1<interval>, k_2<interval>) / interval::decimal("1.41421"), of.number());
+        return prints(dot_product{}(q_1<interval>, k_2<interval>) / interval::decimal("1.41421"), of.number(), 5);
     }));
 const entry E012 = settle(
     "E012",
@@ -233,7 +233,7 @@ const entry E012 = settle(
               return spells(line.substr(0, 8), "sqrt(#)=", d_k::size) &&
                      prints(1 / scaled_dot_product<interval>::of_dimension(d_k::size).scale, line.substr(8), 5);
           }),
-    holds([](const claim& of) { return rounds_to(1 / scaled_dot_product<interval>::of_dimension(2).scale, of.number()); }));
+    holds([](const claim& of) { return prints(1 / scaled_dot_product<interval>::of_dimension(2).scale, of.number(), 9); }));
 // [/E009]
 
 // [E004]

@@ -4,6 +4,7 @@
 
 #include "exact.hpp"
 #include "identity.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
 #include "whole_number.hpp"
 
@@ -62,8 +63,7 @@ const entry A016 = settle("A016", fails_as_printed([] { return !(read_by(2) == 2
                           fails_as_printed([] { return self_attention_is_not_linear; }), holds_corrected([](const claim& c) {
                               return is(read_by(1), c.number(0)) && is(read_by(2), c.number(1)) && is(read_by(0), c.number(2));
                           }),
-                          holds_corrected([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
-const entry A017 = settle("A017", holds([](const claim& c) { return c.seeds == points && linear_in_the_values; }));
+                          holds_corrected([](const claim& c) { return c.points_with_exp() == points && linear_in_the_values; }));
 // By the scores 0 and 1 themselves the values 0 and 1 would give 1.
 constexpr tensor<exact, axis<1>, axis<1>> Q{{1}};
 constexpr tensor<exact, axis<2>, axis<1>> K{{0}, {1}}, V{{0}, {1}};
@@ -98,10 +98,10 @@ constexpr auto e = scores(one_and_two, one_and_two);
 constexpr auto alpha = softmax(e);
 static_assert(surely(e(0, 1) == e(1, 0)) && surely(alpha(0, 1) != alpha(1, 0)));
 
-const entry B013 = settle("B013", holds([](const claim& c) { return c.seeds == points && raw_self_attention_is_as_defined; }),
+const entry B013 = settle("B013", holds([](const claim& c) { return c.points_with_exp() == points && raw_self_attention_is_as_defined; }),
                           holds([](const claim& c) {
-                              return rounds_to(alpha(0, 0), c.number(0)) && rounds_to(alpha(0, 1), c.number(1)) &&
-                                     rounds_to(alpha(1, 0), c.number(2)) && rounds_to(alpha(1, 1), c.number(3));
+                              return prints(alpha(0, 0), c.number(0), 5) && prints(alpha(0, 1), c.number(1), 5) &&
+                                     prints(alpha(1, 0), c.number(2), 5) && prints(alpha(1, 1), c.number(3), 5);
                           }));
 // A dot product is not a similarity: token 1 attends more to token 2 than to itself.
 const entry B015 = settle("B015", fails_as_printed([] { return surely(alpha(0, 1) > alpha(0, 0)); }), holds_corrected([] {
@@ -128,7 +128,7 @@ constexpr interval any_score = hull(interval(-8), interval(8));
 constexpr auto any_weights = softmax(tensor<interval, n>{any_score, any_score, any_score});
 constexpr bool weights_are_positive = surely(any_weights(0) > 0) && surely(any_weights(1) > 0) && surely(any_weights(2) > 0);
 
-const entry B014 = settle("B014", holds([](const claim& c) { return c.seeds == points && outputs_are_means_of_inputs; }),
+const entry B014 = settle("B014", holds([](const claim& c) { return c.points_with_exp() == points && outputs_are_means_of_inputs; }),
                           holds([] { return weights_are_positive; }));
 // [/B014]
 
@@ -182,7 +182,7 @@ const entry B001 = settle("B001", fails_as_printed([](const claim& c) {
                                      is(sigmoid(0) + sigmoid(0) + sigmoid(0), c.number());
                           }),
                           fails_as_printed([] { return weights_are_positive && linear_weight == 0; }),
-                          holds_corrected([](const claim& c) { return c.seeds == points && every_score_goes_through_softmax; }));
+                          holds_corrected([](const claim& c) { return c.points_with_exp() == points && every_score_goes_through_softmax; }));
 // [/B001]
 
 // [E049]
@@ -224,7 +224,7 @@ constexpr std::size_t path_length = [] {
 constexpr bool is(std::size_t number, std::string_view printed) { return spells(printed, "#", number); }
 
 const entry E049 =
-    settle("E049", holds([](const claim& c) { return c.seeds == points && the_gap_does_not_matter; }),
+    settle("E049", holds([](const claim& c) { return c.points_with_exp() == points && the_gap_does_not_matter; }),
            holds("1", [](std::string_view printed) { return is(path_length, printed); }),
            holds("180", [](std::string_view printed) { return is(sequence::size, printed) && sequence::size == reader; }),
            holds("120", [](std::string_view printed) { return is(signal, printed); }),
@@ -283,7 +283,7 @@ constexpr bool distance_does_not_matter = identity(points, [](draw& x) {
     return all;
 });
 const entry E051 = settle("E051", fails_as_printed([] { return kernel_is_lost; }), fails_as_printed([] { return mean_mixes; }),
-                          holds_corrected([](const claim& c) { return c.seeds == points && distance_does_not_matter; }));
+                          holds_corrected([](const claim& c) { return c.points_with_exp() == points && distance_does_not_matter; }));
 // [/E051]
 
 // [E052]

@@ -7,6 +7,7 @@
 #include "printed.hpp"
 #include "settle.hpp"
 #include "softmax_example.hpp"
+#include "whole_number.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
@@ -33,13 +34,13 @@ constexpr auto weights = softmax(tensor<exact, keys>{1, 3, 0});
 static_assert(weights == tensor<exact, keys>{ratio(2, 11), ratio(8, 11), ratio(1, 11)});
 
 // A054, E005: the weights of a row add to 1.
-const entry A054 = settle("A054", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
+const entry A054 = settle("A054", holds([](const claim& c) { return identity(c.points_with_exp(), row_sums_are_one); }),
                           holds("1", [](std::string_view printed) {
                               return rounds_to(total, printed) && pins(total, interval::decimal(printed));
                           }));
 // A distribution: they are positive, too.
 const entry E005 =
-    settle("E005", holds([](const claim& c) { return identity(c.seeds, row_sums_are_one); }),
+    settle("E005", holds([](const claim& c) { return identity(c.points_with_exp(), row_sums_are_one); }),
            holds("1", [](std::string_view printed) { return pins(total, interval::decimal(printed)); }), holds([] {
                for (std::size_t j = 0; j < 5; ++j)
                    if (!surely(a(j) > 0)) return false;
@@ -56,7 +57,7 @@ const entry A050 = settle("A050", fails_as_printed([] { return raw(0, 0) + raw(0
                                               const auto after = softmax(raw);
                                               return is_exactly(after(0, 0) + after(0, 1) + after(0, 2), printed, 1);
                                           }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, row_sums_are_one); }));
+                          holds_corrected([](const claim& c) { return identity(c.points_with_exp(), row_sums_are_one); }));
 // In double they need not: these five miss 1 by a unit of the last place.
 constexpr auto rounded = softmax(tensor<double, classes>{1.3, 5.1, 2.2, 0.7, 1.1});
 static_assert(rounded(0) + rounded(1) + rounded(2) + rounded(3) + rounded(4) != 1);
@@ -72,15 +73,17 @@ const entry A055 =
                });
            }),
            holds_corrected([](const claim& c) {
-               return identity(c.seeds, [](draw& x) {
+               return identity(c.points_with_exp(), [](draw& x) {
                    const auto alpha = softmax(x.vector<keys>());
                    return agree(field(100) * alpha(0) + field(100) * alpha(1) + field(100) * alpha(2), field(100));
                });
            }),
+           // Two keys with the same score have half of it each, which is 50 percent.
+           holds_corrected("100", [](std::string_view whole) { return exact(whole_number(whole)) * softmax(tensor<exact, axis<2>>{0, 0})(1) == 50; }),
            holds_corrected([](const claim& c) {
                // Each is positive, whatever the scores; and they add to 1, so that each is less than 1: what the others leave.
                const auto alpha = softmax(tensor<interval, keys>{any_score, any_score, any_score});
-               return surely(alpha(0) > 0) && surely(alpha(1) > 0) && surely(alpha(2) > 0) && identity(c.seeds, row_sums_are_one);
+               return surely(alpha(0) > 0) && surely(alpha(1) > 0) && surely(alpha(2) > 0) && identity(c.points_with_exp(), row_sums_are_one);
            }));
 // [/sum]
 
@@ -121,10 +124,10 @@ const entry A051 = settle("A051", fails_as_printed([] {
                                          return agree(over_columns(e), over_all_elements(e));
                                      });
                           }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, row_by_row); }));
+                          holds_corrected([](const claim& c) { return identity(c.points_with_exp(), row_by_row); }));
 // E003: row-wise, across the keys: so a column need not add to 1.
 const entry E003 = settle(
-    "E003", holds([](const claim& c) { return identity(c.seeds, row_by_row) && identity(c.seeds, row_sums_are_one); }),
+    "E003", holds([](const claim& c) { return identity(c.points_with_exp(), row_by_row) && identity(c.points_with_exp(), row_sums_are_one); }),
     holds([] {
         return no_identity([](draw& x) {
             const auto alpha = softmax(x.matrix<queries, keys>());

@@ -36,6 +36,27 @@ constexpr agreement for_all_permutations(const F& sides) {
     while (std::next_permutation(p.begin(), p.end()));
     return all;
 }
+// These are all: 24 of four tokens, each another one.
+static_assert([] {
+    std::array<permutation<4>, 25> seen{};
+    std::size_t count = 0;
+    const agreement all = for_all_permutations<4>([&](const permutation<4>& p) {
+        const auto end = seen.begin() + static_cast<std::ptrdiff_t>(count);
+        const bool is_new = count < 24 && std::find(seen.begin(), end, p) == end && std::is_permutation(p.begin(), p.end(), permutation<4>{0, 1, 2, 3}.begin());
+        if (is_new) seen[count++] = p;
+        return is_new ? agreement::equal : agreement::different;
+    });
+    return all == agreement::equal && count == 24;
+}());
+// And none is passed over that differs alone.
+static_assert([] {
+    for (std::size_t odd_one = 0; odd_one < 6; ++odd_one) {
+        std::size_t count = 0;
+        const auto differs_once = [&](const permutation<3>&) { return count++ == odd_one ? agreement::different : agreement::equal; };
+        if (for_all_permutations<3>(differs_once) != agreement::different || count != 6) return false;
+    }
+    return true;
+}());
 // [/permutations]
 
 struct d : axis<2> {};
@@ -114,13 +135,13 @@ constexpr bool but_not_under_a_causal_mask = !(attention(ab, ba, ba, causal_top_
 // [A018]
 const entry A018 = settle(
     "A018", fails_as_printed([] { return order_changes_the_result; }),
-    holds_corrected([](const claim& c) { return swapped_inputs_swap_the_outputs && equivariance_of_4 && c.seeds == points; }),
+    holds_corrected([](const claim& c) { return swapped_inputs_swap_the_outputs && equivariance_of_4 && c.points_with_exp() == points; }),
     holds_corrected([](const claim& c) {
-        return keys_with_their_values_may_be_swapped && invariance_in_keys_with_their_values && c.seeds == points;
+        return keys_with_their_values_may_be_swapped && invariance_in_keys_with_their_values && c.points_with_exp() == points;
     }),
     holds_corrected([] { return causal_mask_breaks_the_symmetry && but_not_under_a_causal_mask; }));
 const entry B028 = settle("B028", fails_as_printed([] { return order_changes_the_result; }),
-                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points; }));
+                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.points_with_exp() == points; }));
 // [/A018]
 
 // [A019]
@@ -132,13 +153,13 @@ constexpr bool positions_break_the_symmetry =
 
 const entry A019 =
     settle("A019", fails_as_printed([] { return causal_mask_breaks_the_symmetry; }),
-           holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points && positions_break_the_symmetry; }));
+           holds_corrected([](const claim& c) { return equivariance_of_4 && c.points_with_exp() == points && positions_break_the_symmetry; }));
 // [/A019]
 
 // [E035]
 constexpr bool equivariance_of_2 = equivariant<2>(8);
 const entry E035 = settle("E035", holds([] { return swapped_inputs_swap_the_outputs; }),
-                          holds([](const claim& c) { return equivariance_of_2 && c.seeds == 8; }));
+                          holds([](const claim& c) { return equivariance_of_2 && c.points_with_exp() == 8; }));
 
 // The scores of the tokens at i and j are those of the vectors that stand there. Degree 4: (x W_Q) · (x W_K).
 constexpr bool scores_move_with_their_tokens = identity(points, [](draw& x) {
@@ -151,8 +172,8 @@ constexpr bool scores_move_with_their_tokens = identity(points, [](draw& x) {
         return agree(t, transpose(permuted(transpose(permuted(s, p)), p)));
     });
 });
-const entry E036 = settle("E036", holds([](const claim& c) { return scores_move_with_their_tokens && c.seeds == points; }));
-const entry E037 = settle("E037", holds([](const claim& c) { return equivariance_of_4 && c.seeds == points; }),
+const entry E036 = settle("E036", holds([](const claim& c) { return scores_move_with_their_tokens && c.points_of_degree(4) == points; }));
+const entry E037 = settle("E037", holds([](const claim& c) { return equivariance_of_4 && c.points_with_exp() == points; }),
                           holds([] { return five_keys_in_any_order; }));
 // [/E035]
 
@@ -172,7 +193,7 @@ constexpr bool rope_breaks_the_symmetry = no_identity([](draw& x) {
 
 const entry E038 = settle("E038", fails_as_printed([] { return causal_mask_breaks_the_symmetry; }),
                           fails_as_printed([] { return rope_breaks_the_symmetry; }),
-                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.seeds == points; }));
+                          holds_corrected([](const claim& c) { return equivariance_of_4 && c.points_with_exp() == points; }));
 // [/E038]
 
 // [mask]

@@ -98,9 +98,9 @@ const entry E016 = settle(
 const entry E017 = settle(
     "E017", fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(0, 1), printed, -1, "0.33024"); }),
     fails_as_printed(
-        "0.66975",
+        "1-0.66975",
         [](std::string_view printed) {
-            return misprint(alpha(0, 0), printed, +1, "0.66976") && 1 - exactly(printed) == exactly("0.33025");
+            return printed.starts_with("1-") && misprint(alpha(0, 0), printed.substr(2), +1, "0.66976") && 1 - exactly(printed.substr(2)) == exactly("0.33025");
         }),
     holds_corrected("1", // the difference is right, and the weights do add to 1
                     [](std::string_view printed) {
@@ -112,7 +112,7 @@ const entry E017 = settle(
 
 // [E018]
 const entry E018 = settle("E018", holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
+                              return identity(c.points_with_exp(), [](draw& x) {
                                   const auto a = softmax(x.vector<tokens>());
                                   return agree(a(0) + a(1), 1);
                               });
@@ -128,6 +128,15 @@ const entry E018 = settle("E018", holds([](const claim& c) {
 constexpr rational on_segment(std::string_view x, std::string_view y) {
     return exactly(x) / v_exact(0, 0) + exactly(y) / v_exact(1, 1);
 }
+// A printed decimal whose last digit, in parentheses, goes on for ever: "0.99999(6)". Throws std::invalid_argument if it is no such.
+constexpr rational periodic(std::string_view printed) {
+    const std::string_view before = printed.substr(0, printed.find('('));
+    if (printed.size() != before.size() + 3 || !printed.ends_with(')') || !well_spelled(before)) throw std::invalid_argument("no digit in parentheses");
+    rational unit = 1;
+    for (std::size_t i = 0; i < places_of(before); ++i) unit = unit / 10;
+    return exactly(before) + unit * exactly(printed.substr(before.size() + 1, 1)) / 9;
+}
+static_assert(periodic("0.1(6)") == rational::ratio(1, 6));
 
 const entry E019 =
     settle("E019", fails_as_printed("1.33950", [](std::string_view printed) { return misprint(z(0, 0), printed, +2, "1.33952"); }),
@@ -143,6 +152,7 @@ const entry E019 =
                                        exactly(printed) * v_exact(1, 1) - exactly("0.99074") == exactly("0.00001");
                             }),
            fails_as_printed([] { return on_segment("1.33950", "0.99074") == exactly("599998/600000"); }),
+           holds_corrected("0.99999(6)", [](std::string_view printed) { return periodic(printed) == on_segment("1.33950", "0.99074"); }),
            holds_corrected("(2,0)", [](std::string_view printed) { return is_vector(printed, v(0, 0), v(0, 1)); }),
            holds_corrected("(0,3)", [](std::string_view printed) { return is_vector(printed, v(1, 0), v(1, 1)); }),
            holds_corrected([](const claim& c) { return prints(z(0, 0), c.number(0), 5) && prints(z(0, 1), c.number(1), 5); }),
@@ -163,7 +173,7 @@ const entry E023 =
 // [E024]
 const entry E024 =
     settle("E024", holds([](const claim& c) {
-               return identity(c.seeds, [](draw& x) {
+               return identity(c.points_with_exp(), [](draw& x) {
                    const auto query = x.vector<d_k>();
                    const auto keys = x.matrix<tokens, d_k>();
                    const auto z_1 = attend(query, keys, values<field>{{2, 0}, {0, 3}}, 0, everything{}, dot_product{}).out;
@@ -188,7 +198,7 @@ const entry E027 = settle(
     fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(1, 0), printed, -1, "0.33024"); }),
     holds_corrected([](const claim& c) { return prints(alpha(1, 1), c.number(0), 5) && prints(alpha(1, 0), c.number(1), 5); }));
 const entry E028 = settle("E028", holds([] { return raw(1, 1) == raw(0, 0) && raw(1, 0) == raw(0, 1); }), holds([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
+                              return identity(c.points_with_exp(), [](draw& x) {
                                   const field own = x.number(), other = x.number();
                                   const auto a_1 = softmax(tensor<field, tokens>{own, other}),
                                              a_2 = softmax(tensor<field, tokens>{other, own});

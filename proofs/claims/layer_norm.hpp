@@ -182,12 +182,14 @@ inline constexpr claim layer_norm_claims[] = {
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::field,
-     .details = "finite field, n = 2, d = 4: for an example of two tokens another function; enclosures of the first component "
-                "of [1, 0, 0, 0], without ε",
+     .details = "finite field, n = 2, d = 4: for an example of two tokens another function, for a single one the same "
+                "(probabilistic); enclosures of the first component of [1, 0, 0, 0], without ε",
      .correction = "Over the features of a single token. Which standard deviation, with d or with d - 1, is not said; here it "
                    "is the one with d.",
      .value = "1.7320508 with d, 1.5 with d−1",
-     .value_is = "first component of x̂"},
+     .value_is = "first component of x̂",
+     .seeds = 4,
+     .degree = 16},
     {.id = "B048",
      .statement = "γ and β scale and shift element by element.",
      .text = wording::correct,

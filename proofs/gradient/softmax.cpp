@@ -6,6 +6,7 @@
 #include "../identity.hpp"
 #include "../printed.hpp"
 #include "../settle.hpp"
+#include "../whole_number.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/arithmetic/rational.hpp"
@@ -66,21 +67,19 @@ constexpr auto slopes_are_opposite = [](draw& x) {
     return agree(by_s_1, -by_s_2);
 };
 
+// The derivative by the second score, of values so far apart.
+constexpr interval far_apart(int distance) { return output(with_slope(8), with_slope(0, 1), with_slope(0), with_slope(distance)).derivative(); }
 // E063: "α_2 ≈ 0, so ∂out/∂s_2 ≈ 0". A weight near 0 is not needed: that of token 1 is 0.99966, and ∂out/∂s_1 is
 // exactly as small. Nor is it enough: with the same weights, but values that are 10 000 apart, ∂out/∂s_2 exceeds 3.
 const entry E063 = settle("E063", fails_as_printed([](const claim& c) {
                               return surely(softmax(tensor<interval, two>{8, 0})(0) > interval::ratio(99, 100)) &&
                                      surely(-by_first_score(8, 0) > 0) &&
                                      surely(-by_first_score(8, 0) < interval::ratio(1, 1000)) &&
-                                     identity(c.seeds, slopes_are_opposite);
+                                     identity(c.points_with_exp(), slopes_are_opposite);
                           }),
-                          fails_as_printed([] {
-                              const with_slope out =
-                                  output(with_slope(8), with_slope(0, 1), with_slope(0), with_slope(10'000));
-                              return surely(softmax(tensor<interval, two>{8, 0})(1) < interval::ratio(1, 1000)) &&
-                                     surely(out.derivative() > 3);
-                          }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }),
+                          fails_as_printed([] { return surely(softmax(tensor<interval, two>{8, 0})(1) < interval::ratio(1, 1000)) && surely(far_apart(10'000) > 3); }),
+                          holds_corrected("10000", [](std::string_view distance) { return prints(far_apart(whole_number(distance)), "3.3524", 4); }),
+                          holds_corrected([](const claim& c) { return identity(c.points_with_exp(), slopes_of_two); }),
                           holds_corrected([](const claim& c) {
                               return prints(unscaled, c.number(0), 9) && prints(scaled, c.number(1), 6) &&
                                      prints(scaled / unscaled, c.number(2), 0) &&
@@ -93,7 +92,7 @@ const entry E064 =
            holds_corrected([](const claim& c) {
                return prints(unscaled, c.number(0), 9) && prints(by_second_value(8, 0), c.number(1), 9);
            }),
-           holds_corrected([](const claim& c) { return identity(c.seeds, slopes_of_two); }));
+           holds_corrected([](const claim& c) { return identity(c.points_with_exp(), slopes_of_two); }));
 // E065: scaled, both weights are sizeable, and both derivatives, which are never greater than 1/4.
 const entry E065 = settle("E065", holds([](const claim& c) {
                               const auto alpha = softmax(tensor<interval, two>{8 * scale, 0});
@@ -136,7 +135,7 @@ constexpr auto slope_by_the_gap = [](draw& x) {
 };
 const entry A044 =
     settle("A044", fails_as_printed([] { return surely(unscaled > 0); }), holds_corrected([](const claim& c) {
-               return identity(c.seeds, entries_of_the_jacobian) && identity(c.seeds, slope_by_the_gap);
+               return identity(c.points_with_exp(), entries_of_the_jacobian) && identity(c.points_with_exp(), slope_by_the_gap);
            }),
            holds_corrected([](const claim& c) {
                const interval at_a_tie = by_second_score(0, 0);
@@ -230,6 +229,9 @@ const entry B010 =
                    output(with_slope(0), with_slope(0, scale), with_slope(0), with_slope(1)).derivative();
                return surely(tie_scaled < by_second_score(0, 0));
            }),
+           holds_corrected("64", [](std::string_view d_k) { // one standard deviation, 8, becomes 1
+               return surely(8 * scaled_dot_product<interval>::of_dimension(static_cast<std::size_t>(whole_number(d_k))).scale == 1);
+           }),
            holds_corrected([](const claim& c) {
                return prints(unscaled, c.number(0), 9) && prints(scaled, c.number(1), 6) &&
                       prints(by_raw_score, c.number(2), 7) && prints(by_raw_score / unscaled, c.number(3), 0);
@@ -240,7 +242,7 @@ const entry B010 =
                const auto slope = softmax_vjp(a, tensor<exact, two>{0, 1})(1);
                return rational::decimal(c.number(4)) == eighth && slope == ratio(1, 4);
            }),
-           holds_corrected([](const claim& c) { return identity(c.seeds, slope_by_the_gap); }));
+           holds_corrected([](const claim& c) { return identity(c.points_with_exp(), slope_by_the_gap); }));
 // [/B010]
 
 // [vjp]
