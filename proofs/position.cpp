@@ -164,17 +164,22 @@ const entry B032 = settle("B032", //
 // [/B032]
 
 // [B033]
-// The scores of tokens with positions, (x + PE(s))·(y + PE(t)), with the same tokens x and y at positions that differ by 1.
-constexpr bool scores_of_sums_see_more_than_the_difference = no_identity([](draw& x) {
-    const auto pe = free_sinusoids<4>(x);
-    const auto tokens = x.matrix<axis<2>, axis<4>>();
-    const auto at_0_and_1 = add_positions(tokens, pe), at_3_and_4 = add_positions(tokens, pe, 3);
-    return agree(dot(at_0_and_1[1], at_0_and_1[0]), dot(at_3_and_4[1], at_3_and_4[0]));
-});
+// The scores of tokens with positions, (x + PE(s))·(y + PE(t)), with the same tokens x and y at positions that differ by 1: of x = (1, 0, 0, 0) and
+// y = 0 it is PE(s)·PE(t) + sin t, which is more at 4 and 3 than at 1 and 0, and PE(s)·PE(t) is not.
+constexpr bool scores_of_sums_see_more_than_the_difference = [] {
+    const auto pe = sinusoidal<interval, axis<n_positions>, axis<4>>();
+    const tensor<interval, axis<2>, axis<4>> tokens{{0, 0, 0, 0}, {1, 0, 0, 0}};
+    const auto score = [&](std::size_t offset) {
+        const auto x = add_positions(tokens, pe, offset);
+        return dot(x[1], x[0]);
+    };
+    return surely(score(3) > score(0)) && meet(dot(pe[4], pe[3]), dot(pe[1], pe[0]));
+}();
 
 const entry B033 = settle("B033", //
-                          holds([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds) && products_see_the_difference_alone(c.seeds); }),
-                          holds([] { return scores_of_sums_see_more_than_the_difference; }));
+                          fails_as_printed([] { return scores_of_sums_see_more_than_the_difference; }),
+                          holds_corrected([](const claim& c) { return a_linear_map_goes_on_by_k(c.points_with_exp()); }),
+                          holds_corrected([](const claim& c) { return products_see_the_difference_alone(c.points_with_exp()); }));
 // [/B033]
 
 // [B029]

@@ -58,10 +58,18 @@ const entry B008 = settle("B008", fails_as_printed([] {
                           holds_corrected("0", [](std::string_view mean) { return mean_of_score == whole_number(mean); }),
                           holds_corrected([] { return variance_of_score == d(); }));
 constexpr polynomial with_mean_by_root = every_score(with_mean(), divided_by(root_d)).variance();
-const entry B009 = settle("B009", fails_as_printed([] { return with_mean().variance(q[0]) == 1 && !(with_mean_by_root == 1); }),
-                          fails_as_printed([] { return of_equal_vectors.has_variance(0); }), // and a constant score stays one
-                          holds_corrected([] { return variance_by_root == 1; }),
-                          holds_corrected([] { return with_mean_by_root == 1 + 2 * mu * mu; }));
+// Any X, divided as the formula divides its dot product (here of the vectors (X) and (1)).
+constexpr polynomial X_by_root = divided_by(root_d)(tensor<polynomial, axis<1>>{q[0]}, tensor<polynomial, axis<1>>{1});
+const entry B009 = settle("B009", holds([] {
+                              const hypotheses any = finite_moments();
+                              return any.variance(X_by_root) == any.variance(q[0]) / d() && !any.variance(q[0]).known();
+                          }),
+                          holds([] {
+                              const hypotheses of_variance_d = finite_moments().given(q[0], mu).given(q[0] * q[0], d() + mu * mu);
+                              return of_variance_d.variance(q[0]) == d() && of_variance_d.variance(X_by_root) == 1;
+                          }),
+                          holds([] { return variance_by_root == 1; }),
+                          holds([] { return with_mean_by_root == 1 + 2 * mu * mu; })); // which B008 leaves open
 // [/B008]
 
 // [A010]

@@ -50,14 +50,12 @@ inline constexpr claim attention_claims[] = {
      .value_is = "outputs for q = 1, 2, 0",
      .seeds = 4},
     {.id = "A017",
-     .statement = "Attention can combine different sets of value vectors: of a V + b W it makes the same combination "
-                  "of its outputs. (That this is a controlled manner is an opinion, and not checkable; of what "
-                  "attention is linear in: A016.)",
-     .text = wording::correct,
-     .status = outcome::identity,
-     .by = means::field,
-     .details = "finite field: n_q = 3, n_k = 4, d_k = 2, d_v = 5, with Q and K fixed",
-     .seeds = 4},
+     .statement = "Its linearity lets attention combine several sets of values with control over how.",
+     .text = wording::not_checkable,
+     .status = outcome::not_checkable,
+     .by = means::opinion,
+     .details = "opinion: what control means is not said. That of a V + b W attention makes the same combination of its outputs is "
+                "shown with A016, which says what it is linear in"},
     {.id = "A053",
      .statement = "The attention weights are n × n.",
      .text = wording::correct,

@@ -45,14 +45,15 @@ inline constexpr claim position_claims[] = {
      .value_is = "longest period over the shortest",
      .seeds = 4},
     {.id = "B033",
-     .statement = "Sinusoids hold what attention needs to go by relative positions: one linear map R_k takes every "
-                  "PE(t) to PE(t + k), and PE(s)*PE(t) depends on s - t alone. (Whether a model learns to use it is "
-                  "not checkable.)",
-     .text = wording::correct,
-     .status = outcome::identity,
-     .by = means::field,
-     .details = "finite field, free base, positions 0 to 4, d = 4. Scores of x + PE depend on the tokens and on both "
-                "positions, not on the difference alone: exact, a counterexample in the finite field",
+     .statement = "Sinusoids that are added let attention learn to go by relative position.",
+     .text = wording::imprecise,
+     .status = outcome::refuted,
+     .by = means::enclosures,
+     .details = "enclosures: base 10000, d = 4, the tokens (1, 0, 0, 0) and 0 at the positions 1 and 0, and at 4 and 3. "
+                "Corrected: finite field, free base, positions 0 to 4, d = 4 (identity, probabilistic). What a model learns is a "
+                "hypothesis, and not checkable",
+     .correction = "One linear map R_k takes every PE(t) to PE(t + k), and PE(s)·PE(t) depends on s − t alone. But the scores of x "
+                   "+ PE depend on the tokens and on both positions, not on the difference alone.",
      .seeds = 4},
     {.id = "B034",
      .statement = "Learned positions: every position index has a trainable vector of its own.",

@@ -167,14 +167,15 @@ inline constexpr claim score_claims[] = {
      .details = "dual numbers over polynomials, d_k = 3: the derivative in q is k, the second in q and k is 1 and those in q "
                "alone vanish; that of a step is 0"},
     {.id = "E042",
-     .statement = "One matrix product Q Kᵀ gives the scores of all pairs. (That it is cheap is an opinion, and not "
-                  "checkable; the number of multiplications is.)",
-     .text = wording::correct,
-     .status = outcome::proved,
-     .by = means::polynomials,
-     .details = "polynomials in the components, n_q = 3, n_k = 4, d_k = 2: the scores are the matrix product, entry "
-                "by entry; an arithmetic that counts: n² d_k multiplications for n = 2, 3, 4, 6, 8, so that twice as "
-                "many tokens cost 4 times as much, and for n > d_model more than the projection to the queries"},
+     .statement = "One matrix product Q Kᵀ gives the scores of all pairs, and is cheap.",
+     .text = wording::imprecise,
+     .status = outcome::refuted,
+     .by = means::exact,
+     .details = "an arithmetic that counts: n² d_k multiplications for n = 2, 3, 4, 6, 8, and n d_model d_k of the projection for n "
+                "= 3, 4, 8, d_model = 4. Corrected: polynomials in the components, n_q = 3, n_k = 4, d_k = 2: the scores are the "
+                "matrix product, entry by entry",
+     .correction = "One product gives them, with n² d_k multiplications: twice as many tokens cost 4 times as much, and for n > "
+                   "d_model it costs more than the projection X W_Q to the queries."},
     {.id = "E043",
      .statement = "A distance would need extra normalisation, and does not factor into a single matrix product as cleanly.",
      .text = wording::imprecise,

