@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a dot product measures, and what all of them cost: angle and distance, as polynomials in all components at once.
 
+#include "exact.hpp"
 #include "identity.hpp"
 #include "polynomial.hpp"
 #include "settle.hpp"
@@ -166,27 +167,56 @@ const entry E042 = settle("E042", fails_as_printed([] { // twice as many tokens
 // [/E042]
 
 // [E043]
-// E043: [2q, −1, −|q|²] times [k, |k|², 1] is −|q − k|², for all pairs in one product.
+// E043: for keys of one length, and nothing normalised, −|q − k|² differs from 2 q·k by the same number in a whole row, −|q|² − |k|², which softmax does
+// not see.
+constexpr bool one_shift_for_keys_of_one_length = [] {
+    symbols x;
+    const auto q = x.matrix<n_q, d_k>();
+    const polynomial a = x.next(), b = x.next();
+    const tensor<polynomial, n_k, d_k> k{{a, b}, {-a, b}, {b, -a}, {-b, -a}};
+    const auto s = scores(q, k);
+    for (std::size_t i = 0; i < n_q::size; ++i)
+        for (std::size_t j = 0; j < n_k::size; ++j)
+            if (!(-norm_squared(difference(tensor<polynomial, d_k>(q[i]), tensor<polynomial, d_k>(k[j]))) - 2 * s(i, j) ==
+                  -dot_product{}(q[i], q[i]) - (a * a + b * b)))
+                return false;
+    return true;
+}();
+// So of q = (1, 0) and four keys of length 1, with scores in units of log 2, both give the same weights, which are not all alike.
+constexpr bool same_weights_for_keys_of_length_1 = [] {
+    const tensor<exact, d_k> q{1, 0};
+    const tensor<exact, n_k, d_k> k{{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    tensor<exact, n_k> distances, products;
+    for (std::size_t j = 0; j < n_k::size; ++j) {
+        const exact a = q(0) - k(j, 0), b = q(1) - k(j, 1);
+        distances(j) = -(a * a + b * b), products(j) = 2 * dot_product{}(q, k[j]);
+    }
+    const auto weights = softmax(distances);
+    return weights == softmax(products) && !(distances == products) && weights(0) == 16 * weights(2);
+}();
+// [2q, −1, −|q|²] times [k, |k|², 1] is −|q − k|², for all pairs in one product.
 struct extended : axis<4> {};
+constexpr bool is_one_product_of_longer_vectors = [] {
+    symbols x;
+    const auto q = x.matrix<n_q, d_k>();
+    const auto k = x.matrix<n_k, d_k>();
+    tensor<polynomial, n_q, extended> left;
+    tensor<polynomial, n_k, extended> right;
+    for (std::size_t i = 0; i < n_q::size; ++i)
+        left(i, 0) = 2 * q(i, 0), left(i, 1) = 2 * q(i, 1), left(i, 2) = -1, left(i, 3) = -dot_product{}(q[i], q[i]);
+    for (std::size_t j = 0; j < n_k::size; ++j)
+        right(j, 0) = k(j, 0), right(j, 1) = k(j, 1), right(j, 2) = dot_product{}(k[j], k[j]), right(j, 3) = 1;
+    const auto product = scores(left, right);
+    for (std::size_t i = 0; i < n_q::size; ++i)
+        for (std::size_t j = 0; j < n_k::size; ++j)
+            if (!(product(i, j) == -(square(q(i, 0) - k(j, 0)) + square(q(i, 1) - k(j, 1))))) return false;
+    return true;
+}();
 const entry E043 =
-    settle("E043", fails_as_printed([] {
-               symbols x;
-               const auto q = x.matrix<n_q, d_k>();
-               const auto k = x.matrix<n_k, d_k>();
-               tensor<polynomial, n_q, extended> left;
-               tensor<polynomial, n_k, extended> right;
-               for (std::size_t i = 0; i < n_q::size; ++i)
-                   left(i, 0) = 2 * q(i, 0), left(i, 1) = 2 * q(i, 1), left(i, 2) = -1, left(i, 3) = -dot_product{}(q[i], q[i]);
-               for (std::size_t j = 0; j < n_k::size; ++j)
-                   right(j, 0) = k(j, 0), right(j, 1) = k(j, 1), right(j, 2) = dot_product{}(k[j], k[j]), right(j, 3) = 1;
-               const auto product = scores(left, right);
-               for (std::size_t i = 0; i < n_q::size; ++i)
-                   for (std::size_t j = 0; j < n_k::size; ++j)
-                       if (!(product(i, j) == -(square(q(i, 0) - k(j, 0)) + square(q(i, 1) - k(j, 1))))) return false;
-               return true;
-           }),
+    settle("E043", fails_as_printed([] { return one_shift_for_keys_of_one_length; }), fails_as_printed([] { return same_weights_for_keys_of_length_1; }),
+           holds_corrected([] { return is_one_product_of_longer_vectors; }),
            holds_corrected([](const claim& of) {
-               return identity(of.seeds, [](draw& x) {
+               return identity(of.points_with_exp(), [](draw& x) {
                    const auto q = x.matrix<n_q, d_k>();
                    const auto k = x.matrix<n_k, d_k>();
                    const field half = field(1) / 2;
@@ -206,7 +236,7 @@ const entry E043 =
                });
            }),
            holds_corrected([](const claim& of) { // keys r (cos, sin): of one length
-               return identity(of.seeds, [](draw& x) {
+               return identity(of.points_with_exp(), [](draw& x) {
                    const auto q = x.matrix<n_q, d_k>();
                    const field half = field(1) / 2, r = x.number();
                    tensor<field, n_k, d_k> k;

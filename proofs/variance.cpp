@@ -27,12 +27,28 @@ const entry A025 = settle(
     holds("64", [](std::string_view d_k) { return of_64.second == whole_number(d_k) * of_64.outcomes && of_64.first == 0; }),
     holds([] { return of_1.has_variance(1) && of_2.has_variance(2) && of_3.has_variance(3) && of_4.has_variance(4); }));
 
-// A026: vectors have no product but dot and matrix products. Components are meant, and these are independent:
-// E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] for all powers to the seventh.
-template <class X>
-concept has_product = requires(const X& x) { x* x; };
+// A026: of vectors ⊥ says orthogonal, and neither follows from the other. Vectors of three independent signs each, for which all hypotheses are met,
+// have a q·k that is odd, so never 0; and (r, 0) and (0, r) with one random sign r are orthogonal, and not independent: E[r r] is not E[r] E[r].
+constexpr bool independent_vectors_are_never_orthogonal = [] {
+    tensor<int, axis<3>> left, right;
+    for (unsigned outcome = 0; outcome < 64; ++outcome) {
+        for (unsigned m = 0; m < 3; ++m) left(m) = sign(outcome, m), right(m) = sign(outcome, 3 + m);
+        if (dot_product{}(left, right) == 0) return false;
+    }
+    return of_3.outcomes == 64 && of_3.has_variance(3);
+}();
+constexpr bool orthogonal_vectors_may_depend = [] {
+    int sum_of_r = 0, sum_of_products = 0;
+    for (const int r : {-1, 1}) {
+        if (dot_product{}(tensor<int, axis<2>>{r, 0}, tensor<int, axis<2>>{0, r}) != 0) return false;
+        sum_of_r += r, sum_of_products += r * r;
+    }
+    return 2 * sum_of_products != sum_of_r * sum_of_r; // 4 E[q_1 k_2] and 4 E[q_1] E[k_2]
+}();
+// Components are independent: E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] for all powers to the seventh.
 constexpr bool components_are_independent = [] {
     const hypotheses h = independence().finite(7);
+    unsigned asked = 0;
     for (unsigned m = 0; m < 4; ++m)
         for (unsigned l = 0; l < 4; ++l) {
             polynomial power_of_q = 1;
@@ -42,13 +58,15 @@ constexpr bool components_are_independent = [] {
                 for (unsigned b = 1; b <= 7; ++b) {
                     power_of_k = power_of_k * k[l];
                     if (!(h.mean(power_of_q * power_of_k) == h.mean(power_of_q) * h.mean(power_of_k))) return false;
+                    ++asked;
                 }
             }
         }
-    return true;
+    return asked == 16 * 49; // each q_m with each k_l
 }();
 const entry A026 =
-    settle("A026", fails_as_printed([] { return has_product<double> && !has_product<tensor<double, axis<64>>>; }),
+    settle("A026", fails_as_printed([] { return independent_vectors_are_never_orthogonal; }),
+           fails_as_printed([] { return orthogonal_vectors_may_depend; }),
            holds_corrected([] { return components_are_independent && lecture().mean(term(0)) == 0; }));
 
 // A027: from independence alone the mean of the product is the product of the means, which may be 1.

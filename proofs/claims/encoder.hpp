@@ -35,8 +35,9 @@ inline constexpr claim encoder_claims[] = {
      .statement = "In a transformer, layer norm is applied after the attention and after the feed-forward network.",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .by = means::field,
-     .details = "the two orders differ at a random point; the post-norm one as for A081: identity (probabilistic)",
+     .by = means::enclosures,
+     .details = "enclosures: with sublayers that give 0 a pre-norm layer leaves the token (5, 0) as it is, exactly, and a post-norm "
+                "layer does not. The post-norm order as for A081: identity (probabilistic)",
      .correction = "In a post-norm transformer. In a pre-norm one the norm stands before them (A082).",
      .seeds = 4,
      .degree = 16777216},

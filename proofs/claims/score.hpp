@@ -177,14 +177,17 @@ inline constexpr claim score_claims[] = {
      .correction = "One product gives them, with n² d_k multiplications: twice as many tokens cost 4 times as much, and for n > "
                    "d_model it costs more than the projection X W_Q to the queries."},
     {.id = "E043",
-     .statement = "A distance would need extra normalisation, and does not factor into a single matrix product as cleanly.",
+     .statement = "A distance would need normalisation on top. (That it is less clean as one matrix product is an opinion, and not "
+                  "checkable.)",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::polynomials,
-     .details = "polynomials in the components, n_q = 3, n_k = 4, d_k = 2; corrected: identity (probabilistic) at 4 points of "
-               "the finite field, the same shapes",
-     .correction = "−|q − k|²/2 = q·k − |k|²/2 − |q|²/2, and softmax over the keys does not see the last term: one product of "
-                   "[q, 1] and [k, −|k|²/2], and for keys of one length just the dot product.",
+     .details = "polynomials in the components, n_q = 3, n_k = 4, d_k = 2: for keys of one length −|q − k|² and 2 q·k differ by the same "
+                "number in a whole row; exact numbers: q = (1, 0) and four keys of length 1 have the same weights by both. "
+                "Corrected: polynomials; identity (probabilistic) at 4 points of the finite field, the same shapes",
+     .correction = "Keys of one length need none: the weights by −|q − k|²/2 are those by the dot product. In general −|q − k|²/2 = "
+                   "q·k − |k|²/2 − |q|²/2, and softmax over the keys does not see the last term: one product of [q, 1] and [k, "
+                   "−|k|²/2].",
      .seeds = 4},
     {.id = "E053",
      .statement = "Q, K ∈ R^{3×4}: rows are tokens, columns are the d_k components.",

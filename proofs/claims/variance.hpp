@@ -38,11 +38,12 @@ inline constexpr claim variance_claims[] = {
      .statement = "So query and key are independent: q_i ⊥ k_j, in the bold letters of vectors, and so are those of E[q_i k_j].",
      .text = wording::imprecise,
      .status = outcome::refuted,
-     .by = means::moments,
-     .details = "types: vectors have no product and no square. Corrected: moments as symbols, E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] "
-               "for four components each and a, b to 7",
+     .by = means::enumeration,
+     .details = "all 64 outcomes of three random signs each: independent, and orthogonal in none; both outcomes of (r, 0) and (0, "
+                "r): orthogonal, and not independent. Corrected: moments as symbols, E[q_m^a k_l^b] = E[q_m^a] E[k_l^b] for four "
+                "components each and a, b to 7",
      .correction = "Each component of the query is independent of each component of the key: q_i and k_j are these numbers, not "
-                   "the vectors of tokens i and j, whose product E[q_i k_j] would need."},
+                   "the vectors of tokens i and j, of which ⊥ would say that they are orthogonal."},
     {.id = "A027",
      .statement = "That q_i and k_j are independent implies that E[q_i k_j] = 0.",
      .text = wording::imprecise,
