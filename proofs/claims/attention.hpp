@@ -217,7 +217,8 @@ inline constexpr claim attention_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "exact rationals and dual numbers: of the recurrence h_t = h_{t−1}/2 + x_t, ∂h_180/∂x_120 = 2^-60"},
+     .details = "exact rationals and dual numbers: of the recurrence h_t = h_{t−1}/2 + x_t, ∂h_180/∂x_120 = 2^-60. That it makes one "
+                "update for each t is the definition of a recurrent network: what is proved is that from 120 to 180 there are 60"},
     {.id = "E051",
      .statement = "The direct connection preserves the signal without loss of information.",
      .text = wording::wrong,
@@ -240,13 +241,14 @@ inline constexpr claim attention_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types: n = 3, d_v = 5, and V has a row for each key"},
+     .details = "types: V has a row for each key. Its lengths n = 3 and d_v = 5 are given, and only read back: the problem that gives "
+                "them is lost"},
     {.id = "E057",
      .statement = "Z = (weights) V is 3 × 5: as wide as the values, a row for each token.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types"},
+     .details = "types: rows from the weights, columns from the values, whose lengths 3 and 5 are given (E053, E054)"},
 };
 
 } // namespace attest::proofs

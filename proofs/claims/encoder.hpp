@@ -70,14 +70,14 @@ inline constexpr claim encoder_claims[] = {
      .status = outcome::refuted,
      .by = means::enclosures,
      .details = "enclosures: the token (5, 0), all sublayers 0; pre-norm exactly; finite field, d = 4, for the rows that a norm keeps, and for others (probabilistic)",
-     .correction = "If the network gives 0, a pre-norm layer keeps it exactly; a post-norm layer gives LN(X), which is X for every normalised X if gamma = 1, beta = 0 and "
-                   "eps = 0, and for most X is another row. With eps = 1/100000 the second norm already changes what the first made of (5, 0).",
+     .correction = "If the network gives 0, a pre-norm layer keeps it exactly; a post-norm layer gives LN(X), which is X for every normalised X if γ = 1, β = 0 and "
+                   "ε = 0, and for most X is another row. With ε = 1/100000 the second norm already changes what the first made of (5, 0).",
      .value = "0.0000042",
      .value_is = "first component before the second norm minus that after it",
      .seeds = 4,
      .degree = 32},
     {.id = "A112",
-     .statement = "The output of the last norm has the shape of the layer's input, n x d.",
+     .statement = "The output of the last norm has the shape of the layer's input, n × d.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,

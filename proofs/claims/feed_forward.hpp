@@ -72,8 +72,8 @@ inline constexpr claim feed_forward_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, n = 3, d_model = 2, d_ff = 4, with all three forms of GELU; types: W_1 is d_model x d_ff, W_2 "
-                "d_ff x d_model. (The exponential of the sigmoid form: an assumption.)",
+     .details = "finite field, n = 3, d_model = 2, d_ff = 4, with all three forms of GELU; types: W_1 is d_model × d_ff, W_2 "
+                "d_ff × d_model. (The exponential of the sigmoid form: an assumption.)",
      .tests = "compile_fail/feed_forward_hidden_dimension formula/feed_forward",
      .seeds = 4},
     {.id = "B053",

@@ -15,7 +15,7 @@ inline constexpr claim score_claims[] = {
      .by = means::field,
      .details = "importance is read as the share in the output, as in A012. Exact numbers: two keys with the scores 0 "
                 "and 0, or 1 and 1, have the weights 1/2; identity (probabilistic) in the finite field: what is added "
-                "to all scores of a query changes no weight, 2 x 3 scores. What q and V stand for is no matter of "
+                "to all scores of a query changes no weight, 2 × 3 scores. What q and V stand for is no matter of "
                 "proof",
      .correction = "By itself the score says nothing of that; its distance from the other scores of the query does "
                    "(A012). Besides, q belongs to the current position, and is not the token that is predicted; V is "
@@ -194,7 +194,8 @@ inline constexpr claim score_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
-     .details = "types"},
+     .details = "types: the columns are what a dot product adds over, the rows those of the scores. The lengths 3 and 4 are given, and "
+                "only read back: the problem that gives them is lost"},
     {.id = "E055",
      .statement = "Q Kᵀ ∈ R^{3×3} holds all pairwise scores; row i is those of token i.",
      .text = wording::correct,

@@ -14,7 +14,7 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::identity,
      .by = means::field,
      .details =
-         "finite field, 2 x 3 scores: the code, which shifts by a number of its own, against the printed quotient",
+         "finite field, 2 × 3 scores: the code, which shifts by a number of its own, against the printed quotient",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A012",
@@ -24,7 +24,7 @@ inline constexpr claim softmax_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, 2 x 3 scores: two weights of a row have the ratio e^{S_ij - S_il}, for all i, j, l. "
+     .details = "finite field, 2 × 3 scores: two weights of a row have the ratio e^{S_ij - S_il}, for all i, j, l. "
                 "That the weight is the value's share: A013",
      .seeds = 4},
     {.id = "A043",
@@ -68,7 +68,7 @@ inline constexpr claim softmax_claims[] = {
      .details = "whole numbers on a grid that decides equations of polynomials, n = 2, 3, 4 (the argument is for every "
                "n): |x|^2/2 - x.Jx is a sum of squares with coefficients that are not negative, and so is x.Jx; "
                "exact rationals where the bound is attained",
-     .correction = "Vanishing alone. The Jacobian J = diag(a) - a a^T never makes a gradient longer than half of what "
+     .correction = "Vanishing alone. The Jacobian J = diag(a) - a aᵀ never makes a gradient longer than half of what "
                    "came in: its norm is at most 1/2, "
                    "which it is for two equal scores.",
      .value = "1/2",
@@ -97,18 +97,18 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::refuted,
      .by = means::exact,
      .details = "exact rationals: scores 1, 3, 0 add to 4, their weights to 1; identity (probabilistic) in the finite "
-                "field for all 2 x 3 scores. It is the mistake of A003, and scores are what the lecture itself calls "
+                "field for all 2 × 3 scores. It is the mistake of A003, and scores are what the lecture itself calls "
                 "so",
      .correction = "The weights of a row, which softmax makes of its scores, add to 1; the scores may add to "
                    "anything. In floating point the sum is 1 up to rounding.",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A051",
-     .statement = "The rows become distributions by softmax(Q K^T / sqrt(d_k)).",
+     .statement = "The rows become distributions by softmax(Q Kᵀ/√d_k).",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::field,
-     .details = "finite field, 2 x 3: over the rows, over the columns and over all elements it is three functions; "
+     .details = "finite field, 2 × 3: over the rows, over the columns and over all elements it is three functions; "
                "identity (probabilistic): "
                "the code's is that of each row by itself",
      .correction = "Softmax is defined for a vector; of a matrix it must be said which vectors are meant. Here each "
@@ -120,11 +120,11 @@ inline constexpr claim softmax_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, 2 x 3 scores; and an enclosure of a sum of five",
+     .details = "finite field, 2 × 3 scores; and an enclosure of a sum of five",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "A055",
-     .statement = "alpha_12 is the percentage of its attention that word 1 pays to word 2.",
+     .statement = "α_12 is the percentage of its attention that word 1 pays to word 2.",
      .text = wording::imprecise,
      .status = outcome::refuted,
      .by = means::field,
@@ -133,7 +133,7 @@ inline constexpr claim softmax_claims[] = {
      .correction = "It is the fraction, a number between 0 and 1; the percentage is 100 times as much.",
      .seeds = 4},
     {.id = "B010",
-     .statement = "Division by sqrt(d_k) restores unit variance, hence softmax stays where it is not saturated, hence "
+     .statement = "Division by √d_k restores unit variance, hence softmax stays where it is not saturated, hence "
                   "the gradients are healthier.",
      .text = wording::imprecise,
      .status = outcome::refuted,
@@ -156,7 +156,7 @@ inline constexpr claim softmax_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, 2 x 3: each row is the softmax of that row of scores and adds to 1; columns do not",
+     .details = "finite field, 2 × 3: each row is the softmax of that row of scores and adds to 1; columns do not",
      .tests = "formula/softmax",
      .seeds = 4},
     {.id = "E005",
@@ -164,7 +164,7 @@ inline constexpr claim softmax_claims[] = {
      .text = wording::correct,
      .status = outcome::identity,
      .by = means::field,
-     .details = "finite field, 2 x 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the "
+     .details = "finite field, 2 × 3 scores: the sum; enclosures of five weights: they are positive, and 1 is in the "
                "enclosure of their sum",
      .tests = "formula/softmax",
      .seeds = 4},
@@ -176,13 +176,13 @@ inline constexpr claim softmax_claims[] = {
      .details = "types: the weights have an axis of queries and one of keys; finite field: softmax over the features of "
                "keys or outputs is another function (disproof of equality)"},
     {.id = "E056",
-     .statement = "For three tokens the scores Q K^T are 3 x 3, and softmax row by row keeps that shape.",
+     .statement = "For three tokens the scores Q Kᵀ are 3 × 3, and softmax row by row keeps that shape.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::types,
      .details = "types"},
     {.id = "E058",
-     .statement = "For scores 8 and 0, alpha_1 = e^8/(e^8 + e^0) = 2980.958/2981.958 = 0.99966.",
+     .statement = "For scores 8 and 0, α_1 = e^8/(e^8 + e^0) = 2980.958/2981.958 = 0.99966.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enclosures,
@@ -190,7 +190,7 @@ inline constexpr claim softmax_claims[] = {
      .value = "0.999664650",
      .value_is = "α_1"},
     {.id = "E059",
-     .statement = "For scores 8 and 0, alpha_2 = 0.00034: the weights are nearly one-hot.",
+     .statement = "For scores 8 and 0, α_2 = 0.00034: the weights are nearly one-hot.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enclosures,
@@ -204,7 +204,7 @@ inline constexpr claim softmax_claims[] = {
      .by = means::exact,
      .details = "exact rationals, d_k = 64"},
     {.id = "E061",
-     .statement = "For scores 1 and 0, alpha_1 = e^1/(e^1 + 1) = 2.71828/3.71828 = 0.73106 and alpha_2 = 0.26894.",
+     .statement = "For scores 1 and 0, α_1 = e^1/(e^1 + 1) = 2.71828/3.71828 = 0.73106 and α_2 = 0.26894.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enclosures,
@@ -225,9 +225,9 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::refuted,
      .by = means::enclosures,
      .details = "enclosures with dual numbers, v_1 = 0, and v_2 = 1 or 10000; identity (probabilistic) in the finite "
-               "field: d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1) = -d out/d s_1",
-     .correction = "The derivative is alpha_1 alpha_2 (v_2 - v_1), and the one by s_1 is its negative: as small, "
-                   "though alpha_1 is nearly 1. With two tokens, "
+               "field: d out/d s_2 = α_1 α_2 (v_2 - v_1) = -d out/d s_1",
+     .correction = "The derivative is α_1 α_2 (v_2 - v_1), and the one by s_1 is its negative: as small, "
+                   "though α_1 is nearly 1. With two tokens, "
                    "one weight near 1 makes both small, unless the values lie far apart: at 10000 the derivative exceeds 3. "
                    "Unscaled the factor is 0.000335238, scaled 0.196612, 586 times as much; by the raw score 0.0245765, "
                    "73 times as much.",
@@ -241,14 +241,14 @@ inline constexpr claim softmax_claims[] = {
      .status = outcome::refuted,
      .by = means::enclosures,
      .details = "enclosures with dual numbers: positive; identity (probabilistic) in the finite field: d out/d v_2 = "
-               "alpha_2, d out/d s_2 = alpha_1 alpha_2 (v_2 - v_1)",
+               "α_2, d out/d s_2 = α_1 α_2 (v_2 - v_1)",
      .correction = "They are small and not 0: 0.000335238 times (v_2 - v_1) by its score, 0.000335350 by its value.",
      .value = "0.000335238 0.000335350",
      .value_is = "derivative by the score for v_2 - v_1 = 1, and by the value",
      .tests = "gradient/softmax",
      .seeds = 4},
     {.id = "E065",
-     .statement = "With the scores divided by sqrt(d_k) both weights stay sizeable, and both tokens get a learning signal.",
+     .statement = "With the scores divided by √d_k both weights stay sizeable, and both tokens get a learning signal.",
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enclosures,

@@ -32,8 +32,9 @@ inline constexpr claim variance_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::enumeration,
-     .details = "random signs are such variables: both outcomes of one, all outcomes for d_k = 1 to 4, the exact distribution of "
-               "q·k for d_k = 64"},
+     .details = "random signs are such variables, so that the hypotheses can be met: both outcomes of one, all outcomes for d_k = 1 to "
+                "4, the exact distribution of q·k for d_k = 64. (With moments as symbols, mean 0 and variance 1 are given, and only "
+                "read back.)"},
     {.id = "A026",
      .statement = "So query and key are independent: q_i ⊥ k_j, in the bold letters of vectors, and so are those of E[q_i k_j].",
      .text = wording::imprecise,

@@ -210,7 +210,8 @@ inline constexpr claim worked_examples_claims[] = {
      .text = wording::correct,
      .status = outcome::proved,
      .by = means::exact,
-     .details = "exact rationals: of the raw scores each query's own key has the greatest; q_i = k_i is inferred"},
+     .details = "exact rationals: of the raw scores, which are printed, each query's own key has the greatest. That q_i and k_i are "
+                "even equal is no result: the inputs were inferred so"},
 };
 
 } // namespace attest::proofs
