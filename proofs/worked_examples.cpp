@@ -84,7 +84,6 @@ const entry E015 = settle(
 // [/E014]
 
 // [E016]
-// [snippet]
 const entry E016 = settle(
     "E016", fails_as_printed("0.66975", [](std::string_view printed) { return misprint(alpha(0, 0), printed, +1, "0.66976"); }),
     fails_as_printed("2.02812/3.02812",
@@ -94,7 +93,6 @@ const entry E016 = settle(
                                 misprint(f.value(), "0.66975", +1, "0.66976");
                      }),
     holds_corrected([](const claim& c) { return prints(alpha(0, 0), c.number(0), 5) && prints(alpha(0, 0), c.number(1), 20); }));
-// [/snippet]
 const entry E017 = settle(
     "E017", fails_as_printed("0.33025", [](std::string_view printed) { return misprint(alpha(0, 1), printed, -1, "0.33024"); }),
     fails_as_printed(

@@ -70,9 +70,9 @@ std::string value_with_label(const claim& c) {
     return c.value.empty() ? "" : fmt::format("{}: {}", c.value_is, c.value);
 }
 
-// "identity" and "not-checkable" stand for "identity (probabilistic)" and "not checkable"; the whole words are understood, too.
+// "identity" and "not-checkable" stand for "identity (probabilistic)" and "not checkable"; the whole words are understood, too, and capital letters.
 bool is_named(std::string_view word_of_claim, std::string name) {
-    std::ranges::replace(name, '-', ' ');
+    std::ranges::transform(name, name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '-' ? ' ' : c; });
     return word_of_claim == name || word_of_claim == name + " (probabilistic)";
 }
 
@@ -99,7 +99,8 @@ std::vector<const claim*> selected(const claims_filter& filter) {
 }
 
 std::string table(const std::vector<const claim*>& claims) {
-    std::string text = fmt::format("{:<6}{:<14}{:<26}{}\n", "id", "text", "status", "source");
+    std::string text;
+    if (!claims.empty()) text = fmt::format("{:<6}{:<14}{:<26}{}\n", "id", "text", "status", "source");
     std::map<std::string_view, int> by_text, by_status, by_means;
     for (const claim* c : claims) {
         text += fmt::format("{}  {:<14}{:<26}{}\n", c->id, word(c->text), word(c->status), source_of(*c));
@@ -112,8 +113,8 @@ std::string table(const std::vector<const claim*>& claims) {
     }
     const std::size_t all = claims_in_order().size();
     const std::string count = claims.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", claims.size(), all);
+    if (claims.empty()) return fmt::format("{} claims of the three lectures are so\n", count);
     text += fmt::format("\n{} claims of the three lectures; {}\n", count, proofs_sentence());
-    if (claims.empty()) return text;
     put_totals(text, "text", by_text);
     put_totals(text, "status", by_status);
     put_totals(text, "method", by_means);

@@ -124,6 +124,12 @@ TEST_CASE("attest claims lists those of one text or status, and says so", "[prog
     CHECK(listed({"claims", "--json", "--text", "not-checkable"}).size() == counts["not checkable"]);
     CHECK(listed({"claims", "--json", "--status", "identity"}).size() == counts["status identity (probabilistic)"]);
     CHECK(listed({"claims", "--json", "--status", "identity (probabilistic)"}).size() == counts["status identity (probabilistic)"]);
+    CHECK(listed({"claims", "--json", "--text", "Wrong"}) == listed({"claims", "--json", "--text", "wrong"}));
+    CHECK(listed({"claims", "--json", "--status", "NOT-CHECKABLE"}).size() == counts["status not checkable"]);
+    // Nothing found is no trouble, and no table.
+    CHECK(listed({"claims", "--json", "--text", "correct", "--status", "refuted"}).empty());
+    const outcome none = run({"claims", "--text", "correct", "--status", "refuted"});
+    CHECK((none.status == 0 && none.out == "0 of 256 claims of the three lectures are so\n"));
     const nlohmann::json both = listed({"claims", "--json", "--text", "wrong", "--status", "refuted"});
     CHECK(both.size() > 0);
     CHECK(both.size() < counts["wrong"]);
