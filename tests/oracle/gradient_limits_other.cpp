@@ -263,7 +263,7 @@ TEST_CASE("inputs that are wider than the arithmetic are rounded first", "[oracl
             for (double& y : *x) y = round_to(a.output, y);
         const kernels::exact_gradients exact = differentiate(in);
         gradient_shape shape = shape_of(in);
-        shape.input_precision = 53;
+        shape.inputs = {false, false, false};
         attention_gradient_limits limits({&a}, shape, 8, {0});
         const kernels::gradients made = kernels::run_backward(false, rounded, {});
         for (std::size_t i = 0; i < in.n_q; ++i) {

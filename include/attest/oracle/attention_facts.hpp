@@ -10,13 +10,6 @@ namespace attest {
 
 namespace detail {
 
-// Significant bits of a tensor's numbers; masks of bool and integers are exact everywhere.
-[[nodiscard]] inline int precision_of(const array_view* a) { return a == nullptr || !is_float(a->type) ? 0 : format_of(a->type).precision; }
-[[nodiscard]] inline int widest(std::initializer_list<const array_view*> arrays) {
-    int precision = 0;
-    for (const array_view* a : arrays) precision = std::max(precision, precision_of(a));
-    return precision;
-}
 [[nodiscard]] inline double_matrix doubles_of(const array_view& a) {
     double_matrix m{a.shape[0], a.shape[1], {}};
     for (std::size_t e = 0; e < a.elements(); ++e) m.values.push_back(decode(a, e));
@@ -35,7 +28,7 @@ public:
             const array_view& w = *find(inputs, "w");
             bilinear_.emplace(detail::doubles_of(w));
             rule_ = score_rule::bilinear(w.shape[0], w.shape[1]);
-            rule_.input_precision = detail::widest({q, k, &w});
+            rule_.inputs = width_of({q, k, &w});
         } else if (how.score == score_kind::additive) {
             const array_view &w1 = *find(inputs, "w1"), &w2 = *find(inputs, "w2"), &b = *find(inputs, "b");
             std::vector<double> numbers;
@@ -43,17 +36,18 @@ public:
             b_ = numbers;
             additive_.emplace(detail::doubles_of(w1), detail::doubles_of(w2), std::move(numbers));
             rule_ = score_rule::additive(b_.size(), w2.shape[1], w1.shape[1]);
-            rule_.input_precision = detail::widest({q, k, &w1, &w2, &b});
+            rule_.inputs = width_of({q, k, &w1, &w2, &b});
         } else {
             rule_ = score_rule::dot(p.d_k, 1);
-            rule_.input_precision = detail::widest({q, k});
+            rule_.inputs = width_of({q, k});
         }
         const auto scale = detail::number_of<exact_number>("scale", how.scale.value_or("1"));
         signed_scale_ = !how.scale && how.score == score_kind::scaled ? static_cast<double>(scaled_dot_product<exact_number>::of_dimension(p.d_k).scale) : static_cast<double>(scale);
         rule_.scale = detail::size_of(signed_scale_);
         if (how.softcap) rule_.cap = static_cast<double>(detail::number_of<exact_number>("softcap", *how.softcap));
         rule_.rotated = how.position == position_kind::rope;
-        rule_.added_precision = detail::widest({find(inputs, "mask"), find(inputs, "alibi_slopes"), find(inputs, "sink")});
+        values_width_ = width_of({find(inputs, "v")});
+        rule_.added = width_of({find(inputs, "mask"), find(inputs, "alibi_slopes"), find(inputs, "sink")});
         if (rule_.rotated) rotation_ = {how.rope_dim.value_or(0), how.rope_half, how.rope_base ? static_cast<double>(detail::number_of<exact_number>("rope-base", *how.rope_base)) : 10000.0};
         if (how.dropout_p) keep_scale_ = 1 / (1 - static_cast<double>(detail::number_of<exact_number>("dropout-p", *how.dropout_p)));
     }
@@ -101,6 +95,7 @@ public:
         f.weight = values.weights;
         f.lse = values.lse;
         f.rule = rule_;
+        f.values = values_width_;
         f.rule.query_turn = queries_[values.i].greatest_turn();
         f.key_alike = key_alike_;
         for (std::size_t l = 0; l < f.score.size(); ++l) f.greatest = l == 0 ? f.score[l] : std::max(f.greatest, f.score[l]);
@@ -176,6 +171,7 @@ private:
     const conventions& how_;
     const attention_problem& p_;
     bool in_16_bits_;
+    input_width values_width_;
     score_rule rule_;
     double signed_scale_ = 1, keep_scale_ = 1, slope_ = 0, key_alike_ = 1;
     rotation_rule rotation_;

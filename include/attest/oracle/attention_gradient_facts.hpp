@@ -22,7 +22,7 @@ public:
             plain_.push_back(detail::without_stores(*a));
             plain_.back().operand = plain_.back().operand_tiny = 0; // a score made again has the same operands
         }
-        for (const char* name : {"q", "k", "v", "dout", "w", "w1", "w2", "b"}) input_precision_ = std::max(input_precision_, detail::precision_of(find(inputs, name)));
+        for (const char* name : {"q", "k", "v", "dout", "w", "w1", "w2", "b"}) inputs_ = inputs_ & width_of({find(inputs, name)});
         if (how.score == score_kind::bilinear) w_ = detail::doubles_of(*find(inputs, "w"));
         if (how.score == score_kind::additive) {
             w1_ = detail::doubles_of(*find(inputs, "w1"));
@@ -63,7 +63,7 @@ public:
             for (std::size_t i = 0; i < shape.rows; ++i) shape.roundings = std::max(shape.roundings, facts_.query_turn(i) + static_cast<double>(d_) + 8);
             shape.stores = 5;
         }
-        shape.input_precision = input_precision_;
+        shape.inputs = inputs_;
         if (w_.rows != 0) through_keys();
         if (!facts_.is_dot()) {
             if (w_.rows != 0) shape.to_query = {through_keys_, sizes_of_keys_};
@@ -239,8 +239,8 @@ private:
         const std::size_t n = row_->score.size();
         for (std::size_t l = 0; l < n; ++l) e.bound.push_back(forward.score(l).certain);
         if (row_->sink)
-            e.sink = detail::unfused((detail::input_unit(all, row_->rule.added_precision) + 2 * all.unit) * detail::size_of(*row_->sink)) +
-                     detail::input_tiny(all, row_->rule.added_precision);
+            e.sink = detail::unfused((detail::input_unit(all, row_->rule.added) + 2 * all.unit) * detail::size_of(*row_->sink)) +
+                     detail::input_tiny(all, row_->rule.added);
         if (!(all.weight > 0) && !(all.operand > 0)) return e;
         const row_limits without(plain_[a], *row_);
         for (std::size_t l = 0; l < n; ++l) e.plain.push_back(without.score(l));
@@ -289,7 +289,7 @@ private:
     matrix_stack dout_;
     double_matrix w_, w1_, w2_;
     std::vector<double> b_;
-    int input_precision_ = 0; // of the widest input
+    input_width inputs_; // of all
     std::vector<std::vector<std::vector<sum_of_limits>>> sums_; // output, arithmetic, position
     std::vector<std::set<std::pair<std::size_t, std::size_t>>> keys_; // output: own slice and key
     std::size_t slice_ = 0, d_ = 0;

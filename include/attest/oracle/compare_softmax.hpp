@@ -15,8 +15,9 @@ namespace attest::detail {
 // The visitor of the ladder: makes the limits of what it is told, and asks the judges.
 class softmax_comparison {
 public:
-    softmax_comparison(std::vector<output_judge>& judges, check_result& result, const softmax_rows& rows, bool inputs_in_f64, int precision)
-        : judges_{judges}, result_{result}, rows_{rows}, inputs_in_f64_{inputs_in_f64}, precision_{precision} {
+    /// `x`, `gradient`: of x, and of x and dout.
+    softmax_comparison(std::vector<output_judge>& judges, check_result& result, const softmax_rows& rows, input_width x, input_width gradient)
+        : judges_{judges}, result_{result}, rows_{rows}, x_{x}, inputs_of_gradient_{gradient} {
         for (const output_judge& judge : judges)
             for (const arithmetic* a : judge.possible())
                 if (!ranges::contains(arithmetics_, a)) arithmetics_.push_back(a);
@@ -31,11 +32,11 @@ public:
         facts_.lse = values.lse;
         for (std::size_t l = 0; l < values.scores.size(); ++l) facts_.greatest = l == 0 ? values.scores[l] : std::max(facts_.greatest, values.scores[l]);
         facts_.scores_are_inputs = true;
-        facts_.inputs_in_f64 = inputs_in_f64_;
+        facts_.rule.inputs = x_;
         forward_.clear();
         for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, facts_, result_.lambda));
         if (rows_.dout == nullptr) return;
-        gradient_facts_ = {values.scores, values.weights, {}, values.lse, precision_};
+        gradient_facts_ = {values.scores, values.weights, {}, values.lse, inputs_of_gradient_};
         for (const std::size_t j : values.visible) gradient_facts_.da.push_back(decode(*rows_.dout, rows_.position(0, values.i, j)));
         gradient_.clear();
         for (const arithmetic* a : arithmetics_) gradient_.emplace_back(*a, gradient_facts_, result_.lambda);
@@ -86,12 +87,12 @@ private:
     check_result& result_;
     std::vector<element_limits> limits_;
     const softmax_rows& rows_;
-    bool inputs_in_f64_;
+    input_width x_;
     std::vector<const arithmetic*> arithmetics_;
     row_values values_;
     row_facts facts_;
     std::vector<std::unique_ptr<forward_limits>> forward_;
-    int precision_; // of the wider of x and dout
+    input_width inputs_of_gradient_;
     softmax_gradient_facts gradient_facts_;
     std::deque<softmax_gradient_limits> gradient_;
 };
@@ -106,7 +107,7 @@ inline void compare_softmax(const conventions& how, const std::vector<named_view
         names.push_back(judge.name());
     }
     const softmax_rows rows{p, ranges::contains(names, "dx") ? &dout_of(inputs, how.op, p.shape) : nullptr};
-    softmax_comparison comparison(judges, result, rows, find(inputs, "x")->type == dtype::f64, widest({find(inputs, "x"), rows.dout}));
+    softmax_comparison comparison(judges, result, rows, width_of({find(inputs, "x")}), width_of({find(inputs, "x"), rows.dout}));
     certified_rows ladder(rows, names, comparison);
     softmax_rows::engine<exact_number> plain(rows);
     const chosen_rows chosen(p.fibres(), sample);

@@ -81,8 +81,8 @@ public:
         weight.make(a, f, bound, repeated, sink, rescalings);
         unbounded = weight.unbounded;
         if (unbounded || r.n == 0) return;
-        input_unit_ = input_unit(a, shape.input_precision);
-        input_tiny_ = input_tiny(a, shape.input_precision) + a.operand_tiny;
+        input_unit_ = input_unit(a, shape.inputs);
+        input_tiny_ = input_tiny(a, shape.inputs) + a.operand_tiny;
         of_da(a, r, f, v);
         make_mean(a, r, f, v);
         for (std::size_t l = 0; l < r.n; ++l) {

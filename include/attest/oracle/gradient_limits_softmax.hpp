@@ -24,7 +24,7 @@ namespace attest {
 struct softmax_gradient_facts {
     std::vector<double> x, weight, da;
     double lse = 0;
-    int input_precision = 0; ///< significant bits of the wider of x and da; 0: no wider than any arithmetic
+    input_width inputs; ///< of x and da
 };
 
 /// In one arithmetic, before the final store. Arithmetic and facts must stay.
@@ -63,7 +63,7 @@ private:
     };
     [[nodiscard]] row bounds(const arithmetic& a, double rescalings) const {
         const std::size_t n = f_.x.size();
-        const double input = detail::input_unit(a, f_.input_precision), input_tiny = detail::input_tiny(a, f_.input_precision);
+        const double input = detail::input_unit(a, f_.inputs), input_tiny = detail::input_tiny(a, f_.inputs);
         std::vector<double> of_x(n);
         for (std::size_t l = 0; l < n; ++l) of_x[l] = detail::unfused(input * detail::size_of(f_.x[l])) + input_tiny;
         detail::gradient_weight_bounds w;

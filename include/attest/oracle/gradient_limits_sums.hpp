@@ -112,10 +112,10 @@ private:
         double key, value, over_keys, over_rows, tiny, ds_tiny, key_tiny;
     };
     [[nodiscard]] static operand_errors errors_of_operands(const arithmetic& a, double stored_tiny, const gradient_shape& shape, std::size_t keys) {
-        const double input = input_unit(a, shape.input_precision), once = together(together(a.operand, input), a.query_key * shape.stores);
+        const double input = input_unit(a, shape.inputs), once = together(together(a.operand, input), a.query_key * shape.stores);
         // Learned weights: q or k, the weight, and their product, which X stores.
         const double between = !shape.learned ? 0 : unfused(3 * once) + (stores_scores(a) ? 4 * a.weight : 0);
-        const double rows = static_cast<double>(shape.rows), tiny = a.operand_tiny + input_tiny(a, shape.input_precision);
+        const double rows = static_cast<double>(shape.rows), tiny = a.operand_tiny + input_tiny(a, shape.inputs);
         operand_errors e{};
         e.key = together(together(once, a.operand), together(between, roundings(shape.roundings, a.unit)));
         e.value = together(together(a.operand, together(a.operand, input)), roundings(rows + 6, a.unit));

@@ -98,7 +98,7 @@ public:
                 s.tiny_apart += behind;
             }
             s.absolute += detail::unfused((a_.operand_tiny + a_.exp_flush) * size);
-            s.of_values += detail::unfused(detail::unfused(factor * most_[j]) * (a_.operand_tiny + detail::input_tiny(a_, f_.precision_of_values())));
+            s.of_values += detail::unfused(detail::unfused(factor * most_[j]) * (a_.operand_tiny + detail::input_tiny(a_, f_.values)));
             s.low = std::min(s.low, v);
             s.high = std::max(s.high, v);
             s.partial.add(detail::unfused(w[j] * v));
@@ -200,7 +200,7 @@ private:
         // Sums in 16 bits' company are off from those of the exact weights.
         const double partial = std::min(all, s.partial.greatest(lambda_) + (all - s.partial.sizes()) + detail::unfused(2 * greatest_store_ * all));
         const double of_values =
-            detail::together(core_.factor_error(), detail::together(a_.operand, detail::input_unit(a_, f_.precision_of_values())));
+            detail::together(core_.factor_error(), detail::together(a_.operand, detail::input_unit(a_, f_.values)));
         const double product =
             detail::unfused(a_.unit * (detail::unfused(roundings * partial) + 4 * all)) / (1 - sum) + detail::unfused(of_values * all);
         const auto added_up = [&](double squares, double linear_part) {

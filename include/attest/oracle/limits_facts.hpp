@@ -27,16 +27,14 @@ struct row_facts {
     std::vector<double> factor;    ///< dropout: 0 or 1/(1 − p); empty: none
     std::optional<double> sink;    ///< its logit
     double sink_weight = 0;
-    int value_precision = -1;      ///< significant bits of v, as in rule.input_precision; −1: as there
+    input_width values;            ///< of v
     double key_alike = 1;          ///< how far all stored keys round alike: share_of_fractions (limits_alike.hpp); 1: nothing is known
 
     bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift
-    bool inputs_in_f64 = false;     ///< of softmax alone
 
     [[nodiscard]] double scaled_size(std::size_t j) const { return scaled[j] < 0 ? -scaled[j] : scaled[j]; }
     [[nodiscard]] double alibi_size(std::size_t j) const { return alibi.empty() ? 0 : alibi[j] < 0 ? -alibi[j] : alibi[j]; }
     [[nodiscard]] double mask_size(std::size_t j) const { return mask.empty() ? 0 : mask[j] < 0 ? -mask[j] : mask[j]; }
-    [[nodiscard]] int precision_of_values() const { return value_precision < 0 ? rule.input_precision : value_precision; }
     [[nodiscard]] double factor_of(std::size_t j) const { return factor.empty() ? 1 : factor[j]; }
 };
 

@@ -109,7 +109,7 @@ public:
         factor_error_ = f.factor.empty() ? 0 : detail::roundings(greatest_factor() + 4, a.unit); // 1/(1 − p): that of p acts by p/(1 − p)
         if (!f.factor.empty()) store_ = detail::together(store_, a.weight);
         product_ = detail::together(detail::together(sum_, factor_error_),
-                                    detail::together(a.operand, detail::input_unit(a, f.precision_of_values()))); // and v as an operand
+                                    detail::together(a.operand, detail::input_unit(a, f.values))); // and v as an operand
         stored_.assign(n, store_);
         if (n > 0 && f.factor.empty()) limit_store_of_greatest();
     }
@@ -158,7 +158,7 @@ public:
         if (unbounded()) return {};
         const std::size_t n = weight_.size();
         double moved = 0, all = 0, stored_all = 0, stored_apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
-        const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.precision_of_values());
+        const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.values);
         double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
             const double factor = f_.factor_of(j), given = j < keys_ && factor > 0 ? value(j) : 0, v = detail::unfused(factor * given), v_size = size(v);
@@ -289,13 +289,10 @@ private:
     }
     [[nodiscard]] double score_error(std::size_t j) {
         if (j == keys_)
-            return detail::unfused(detail::input_unit(a_, f_.rule.added_precision) * size(score_[j])) +
+            return detail::unfused(detail::input_unit(a_, f_.rule.added) * size(score_[j])) +
                    detail::unfused(2 * a_.unit * size(score_[j]));
-        if (f_.scores_are_inputs) { // exact, unless they are wider than the arithmetic, and are rounded to it first
-            const bool rounded = f_.inputs_in_f64 && f_.rule.input_precision == 0 && a_.unit > formats::f64.unit_roundoff();
-            return detail::unfused(detail::input_unit(a_, f_.rule.input_precision) * size(score_[j])) +
-                   (rounded ? detail::unfused(detail::roundings(1, a_.unit) * size(score_[j])) : 0);
-        }
+        if (f_.scores_are_inputs) // exact, unless they are wider than the arithmetic, and are rounded to it first
+            return detail::unfused(detail::input_unit(a_, f_.rule.inputs) * size(score_[j])) + detail::input_tiny(a_, f_.rule.inputs);
         const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(before_[j], size(score_[j]), alibi, mask);
         // −∞ for a score whose key weighs nothing does no harm.
         if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) overflow_ = true;

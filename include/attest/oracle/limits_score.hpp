@@ -47,6 +47,7 @@
 #include "attest/elementary/sqrt.hpp"
 #include "attest/elementary/tanh.hpp"
 #include "attest/oracle/arithmetics.hpp"
+#include "attest/oracle/input_width.hpp"
 
 #include <algorithm>
 
@@ -62,8 +63,8 @@ struct score_rule {
     bool rotated = false;      ///< by RoPE
     double query_turn = 0;     ///< greatest `turn` of a component of the query, and of a key
     double key_turn = 0;
-    int input_precision = 0;   ///< significant bits of the widest of q, k and the score's weights; 0: no wider than any arithmetic
-    int added_precision = 0;   ///< the same of mask, slopes and sink
+    input_width inputs;        ///< of q, k and the score's weights
+    input_width added;         ///< of mask, slopes and sink
 
     [[nodiscard]] static score_rule dot(std::size_t d_k, double scale) {
         return {.scale = scale < 0 ? -scale : scale, .depth = static_cast<double>(d_k)};
@@ -114,12 +115,12 @@ constexpr double power_of(double a, double k) noexcept {
     return product;
 }
 
-// The unit of a rounding to the arithmetic's input format, if what is given has more bits.
-[[nodiscard]] constexpr double input_unit(const arithmetic& a, int precision) noexcept {
-    return precision > a.output.precision ? a.output.unit_roundoff() : 0;
+// The unit of a rounding to the arithmetic's input format, if that changes what is given.
+[[nodiscard]] constexpr double input_unit(const arithmetic& a, const input_width& given) noexcept {
+    return given.fits(a.output) ? 0 : a.output.unit_roundoff();
 }
-[[nodiscard]] constexpr double input_tiny(const arithmetic& a, int precision) noexcept {
-    return precision > a.output.precision ? times_power_of_two(0.5, a.output.tiny_exponent()) : 0;
+[[nodiscard]] constexpr double input_tiny(const arithmetic& a, const input_width& given) noexcept {
+    return given.fits(a.output) ? 0 : times_power_of_two(0.5, a.output.tiny_exponent());
 }
 
 [[nodiscard]] constexpr bool is_power_of_two(double x) noexcept { return x > 0 && x < infinity_of_double && split(x).fraction == 1; }
@@ -133,8 +134,8 @@ public:
     /// `stored_tiny`: what a stored q or k loses below the normal range of its format.
     score_errors(const arithmetic& a, const score_rule& r, double stored_tiny) : a_{a}, r_{r} {
         kept_ = detail::together(a.operand, a.query_key);
-        factor_ = detail::together(kept_, detail::input_unit(a, r.input_precision));
-        kept_tiny_ = std::max(a.tiny, stored_tiny) + a.operand_tiny + detail::input_tiny(a, r.input_precision);
+        factor_ = detail::together(kept_, detail::input_unit(a, r.inputs));
+        kept_tiny_ = std::max(a.tiny, stored_tiny) + a.operand_tiny + detail::input_tiny(a, r.inputs);
         score_tiny_ = a.score > 0 ? a.weight_tiny : 0;
         root_of_scale_ = attest::sqrt(r.scale);
     }
@@ -171,9 +172,9 @@ public:
     [[nodiscard]] double with_added(double error, double score, double alibi, double mask) const {
         if (alibi == 0 && mask == 0) return error;
         const double unit = detail::together(detail::power_of(a_.unit, 2), a_.score);
-        const double input = detail::input_unit(a_, r_.added_precision), slope = detail::together(a_.function, detail::power_of(a_.unit, 4));
+        const double input = detail::input_unit(a_, r_.added), slope = detail::together(a_.function, detail::power_of(a_.unit, 4));
         error += detail::unfused(detail::together(slope, detail::together(detail::power_of(a_.score, 2), input)) * alibi);
-        error += detail::unfused(input * mask) + detail::input_tiny(a_, r_.added_precision);
+        error += detail::unfused(input * mask) + detail::input_tiny(a_, r_.added);
         if (alibi != 0) error += 2 * (a_.tiny + score_tiny_);
         // Both: three terms, summed in any order.
         if (alibi != 0 && mask != 0) error += detail::unfused(unit * (score + error + alibi + mask)) + score_tiny_ + a_.tiny;
