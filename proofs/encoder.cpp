@@ -3,6 +3,7 @@
 
 #include "identity.hpp"
 #include "opaque.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
 #include "three_times.hpp"
 #include "whole_number.hpp"
@@ -86,8 +87,8 @@ constexpr bool is_pre(unsigned seeds) {
 
 // Found once, for all the claims that say so.
 constexpr unsigned points = 4;
-constexpr bool post_holds = is_post(points), pre_holds = is_pre(points);
 constexpr unsigned degree = 16777216;
+constexpr bool post_holds = is_post(points), pre_holds = is_pre(points);
 
 // A sum and a norm, written out in single numbers: LN(x + f)_c = γ_c (s_c − μ)/√(σ² + ε) + β_c with s = x + f.
 constexpr bool is_norm_of_sum(unsigned seeds) {
@@ -163,8 +164,11 @@ constexpr auto another_row = layer_norm(tensor<rational, components>{0, 2}, {0})
 const entry A109 = settle("A109", //
                           fails_as_printed([] { return surely(post_norm.out(0, 0) < post_norm.norm1_out(0, 0)); }),
                           fails_as_printed([] { return another_row == tensor<rational, components>{-1, 1}; }),
-                          holds_corrected([](const claim& c) { return identity(c.seeds, keeps_what_is_normalised); }),
-                          holds_corrected([](const claim& c) { return rounds_to(post_norm.norm1_out(0, 0) - post_norm.out(0, 0), c.number()); }),
+                          holds_corrected([](const claim& c) { return identity(c.points_of_degree(32), keeps_what_is_normalised); }),
+                          holds_corrected([](const claim& c) { return prints(post_norm.norm1_out(0, 0) - post_norm.out(0, 0), c.number(), 7); }),
+                          holds_corrected("1/100000", [](std::string_view eps) { // the one that is there unless told
+                              return spells(eps, "#/#", 1, 100000) && block_options<rational>{}.layer_norm.eps == rational::decimal(eps);
+                          }),
                           holds_corrected([] { return pre_norm_of_zeros_is_identity; }));
 // [/A109]
 

@@ -47,7 +47,7 @@ const entry B027 = settle("B027", holds([](const claim& c) {
                                      prints(c.number(2), d_model::size) && axis_of<decltype(one::q), 1>::size != d_model::size && c.value_reads("# = #, not #");
                           }));
 const entry E044 = settle("E044", holds([](const claim& c) {
-                              return prints_ratio(c.number(0), d_model::size, H::size) && prints(c.number(1), d_k::size);
+                              return prints_ratio(c.number(0), d_model::size, H::size) && prints(c.number(1), d_k::size) && c.value_reads("# = #");
                           }));
 const entry E045 = settle("E045", holds([](const claim& c) {
                               return std::same_as<head, tensor<float, n, d_v>> && prints(c.number(), axis_of<head, 1>::size);

@@ -5,7 +5,9 @@
 #include "identity.hpp"
 #include "opaque.hpp"
 #include "polynomial.hpp"
+#include "printed.hpp"
 #include "settle.hpp"
+#include "whole_number.hpp"
 
 #include "attest/arithmetic/interval.hpp"
 #include "attest/formula/matmul.hpp"
@@ -131,9 +133,9 @@ constexpr bool a_linear_map_goes_on_by_k(unsigned seeds) {
 }
 
 const entry B031 = settle("B031", //
-                          holds([](const claim& c) { return begins_with_0_and_1_and_keeps_its_norm(c.seeds); }),
-                          holds([](const claim& c) { return products_see_the_difference_alone(c.seeds); }),
-                          holds([](const claim& c) { return a_linear_map_goes_on_by_k(c.seeds); }));
+                          holds([](const claim& c) { return begins_with_0_and_1_and_keeps_its_norm(c.points_with_exp()); }),
+                          holds([](const claim& c) { return products_see_the_difference_alone(c.points_with_exp()); }),
+                          holds([](const claim& c) { return a_linear_map_goes_on_by_k(c.points_with_exp()); }));
 // [/B031]
 
 // [B032]
@@ -145,10 +147,13 @@ constexpr bool two_by_two_the_same_frequency = [] {
     return true;
 }();
 
+// The longest period, in units of the shortest.
+constexpr interval longest(int base, int above, int below) { return exp(interval::ratio(above, below) * log(interval(base))); }
+
 const entry B032 = settle("B032", //
                           fails_as_printed([] { return two_by_two_the_same_frequency; }), // dimensions 0 and 1, 2 and 3, …: sine and cosine of one angle
                           holds_corrected([](const claim& c) {
-                              return identity(c.seeds, [](draw& x) {
+                              return identity(c.points_with_exp(), [](draw& x) {
                                   const auto pe = free_sinusoids<4>(x);
                                   agreement all = agreement::equal;
                                   for (std::size_t t = 0; t < n_positions; ++t)
@@ -157,9 +162,12 @@ const entry B032 = settle("B032", //
                                   return all;
                               });
                           }),
+                          holds_corrected("10000^(510/512)", [](std::string_view line) {
+                              const auto [base, above, below] = whole_numbers<3>(line, "#^(#/#)");
+                              return is_default_base(base) && prints(longest(base, above, below), "9646.6", 1);
+                          }),
                           holds_corrected([](const claim& c) {
-                              const interval longest = exp(interval::ratio(2 * 255, 512) * log(interval(10000)));
-                              return two_by_two_the_same_frequency && is_default_base(10000) && rounds_to(longest, c.number()) && refutes(longest, "10000.0");
+                              return two_by_two_the_same_frequency && prints(longest(10000, 510, 512), c.number(), 1) && refutes(longest(10000, 510, 512), "10000.0");
                           }));
 // [/B032]
 
@@ -216,7 +224,7 @@ constexpr bool rotation_tells_the_order = no_identity([](draw& x) {
 
 const entry B029 = settle("B029", //
                           fails_as_printed([] { return adds_nothing_to_inputs; }),
-                          holds_corrected([](const claim& c) { return adds_the_same_to_every_input(c.seeds); }),
+                          holds_corrected([](const claim& c) { return adds_the_same_to_every_input(c.points_with_exp()); }),
                           holds_corrected([] { return rotation_tells_the_order; }));
 // [/B029]
 

@@ -6,9 +6,12 @@
 #include "identity.hpp"
 #include "printed.hpp"
 #include "settle.hpp"
+#include "whole_number.hpp"
 
 #include "attest/arithmetic/rational.hpp"
 #include "attest/formula/attention.hpp"
+
+#include <stdexcept>
 
 namespace attest::proofs {
 namespace {
@@ -126,10 +129,11 @@ const entry E018 = settle("E018", holds([](const claim& c) {
 constexpr rational on_segment(std::string_view x, std::string_view y) {
     return exactly(x) / v_exact(0, 0) + exactly(y) / v_exact(1, 1);
 }
-// A printed decimal whose last digit, in parentheses, goes on for ever: "0.99999(6)". Throws std::invalid_argument if it is no such.
+// A printed decimal whose last digit, in parentheses, goes on for ever: "0.99999(6)". Throws std::invalid_argument if it is no such, or could be shorter.
 constexpr rational periodic(std::string_view printed) {
     const std::string_view before = printed.substr(0, printed.find('('));
-    if (printed.size() != before.size() + 3 || !printed.ends_with(')') || !well_spelled(before)) throw std::invalid_argument("no digit in parentheses");
+    if (printed.size() != before.size() + 3 || !printed.ends_with(')') || !well_spelled(before) || before.back() == printed[before.size() + 1])
+        throw std::invalid_argument("no digit in parentheses");
     rational unit = 1;
     for (std::size_t i = 0; i < places_of(before); ++i) unit = unit / 10;
     return exactly(before) + unit * exactly(printed.substr(before.size() + 1, 1)) / 9;
@@ -154,12 +158,21 @@ const entry E019 =
            holds_corrected("(2,0)", [](std::string_view printed) { return is_vector(printed, v(0, 0), v(0, 1)); }),
            holds_corrected("(0,3)", [](std::string_view printed) { return is_vector(printed, v(1, 0), v(1, 1)); }),
            holds_corrected([](const claim& c) { return prints(z(0, 0), c.number(0), 5) && prints(z(0, 1), c.number(1), 5); }),
-           holds_corrected([](const claim& c) { return exactly("0.33025") * v_exact(1, 1) == exactly(c.number(2)); }));
+           holds_corrected([](const claim& c) { return is_exactly(exactly("0.33025") * v_exact(1, 1), c.number(2), 5); }));
 // [/E019]
 
 // [E020]
-const entry E020 = settle("E020", holds([] { return surely(alpha(0, 0) > interval::ratio(1, 2)); }));
-const entry E021 = settle("E021", holds([] { return raw(0, 0) > raw(0, 1) && surely(alpha(0, 0) > alpha(0, 1)); }));
+// The column of the token whose value or key is printed as "v_1" or "key 1".
+constexpr std::size_t column_of(std::string_view printed, std::string_view pattern) {
+    const auto [token] = whole_numbers<1>(printed, pattern);
+    if (token != 1 && token != 2) throw std::invalid_argument("there are two tokens");
+    return static_cast<std::size_t>(token - 1);
+}
+const entry E020 = settle("E020", holds("v_1", [](std::string_view value) { return surely(alpha(0, column_of(value, "v_#")) > interval::ratio(1, 2)); }));
+const entry E021 = settle("E021", holds("key 1", [](std::string_view key) {
+                              const std::size_t its = column_of(key, "key #"), other = 1 - its;
+                              return raw(0, its) > raw(0, other) && surely(alpha(0, its) > alpha(0, other));
+                          }));
 const entry E022 = settle(
     "E022", fails_as_printed([] { return surely(alpha(0, 1) < interval::ratio(1, 3)); }), holds_corrected([](const claim& c) {
         return prints(alpha(0, 1), c.number(0), 5) && prints(interval::ratio(1, 3) - alpha(0, 1), c.number(1), 4);
@@ -235,8 +248,8 @@ const entry E029 = settle(
     holds_corrected("(0,3)", [](std::string_view printed) { return is_vector(printed, v(1, 0), v(1, 1)); }),
     holds_corrected([](const claim& c) { return prints(z(1, 0), c.number(0), 5) && prints(z(1, 1), c.number(1), 5); }),
     holds_corrected([](const claim& c) { // what follows from the printed weights
-        return exactly("0.33025") * v_exact(0, 0) == exactly(c.number(2)) &&
-               exactly("0.66975") * v_exact(1, 1) == exactly(c.number(3));
+        return is_exactly(exactly("0.33025") * v_exact(0, 0), c.number(2), 5) &&
+               is_exactly(exactly("0.66975") * v_exact(1, 1), c.number(3), 5);
     }));
 // [/E029]
 

@@ -25,6 +25,19 @@ TEST_CASE("the numbers of a line are those that stand for themselves", "[ledger]
     CHECK(numbers_of("").empty());
 }
 
+TEST_CASE("a minus is a sign where a number follows directly, and nothing to subtract from stands before", "[ledger]") {
+    using numbers = std::vector<std::string>;
+    CHECK(signed_numbers_of("(-2,0): −100.5") == numbers{"-2", "0", "-100.5"});
+    CHECK(signed_numbers_of("1-0, 1 − 0, x-1 and (x)-1") == numbers{"1", "0", "1", "0", "1", "1"});
+    CHECK(signed_numbers_of("").empty());
+}
+
+TEST_CASE("a plain line has no blanks, and the signs of a keyboard", "[ledger]") {
+    CHECK(plain("8/√64 − 3 · 2") == "8/sqrt(64)-3*2");
+    CHECK(plain("√d_k = 8, 3×4") == "sqrt(d_k)=8,3*4");
+    CHECK(plain("").empty());
+}
+
 TEST_CASE("misprints differ from the line in one digit, sign or operator", "[ledger]") {
     CHECK(other_digits("1-0=1").size() == 27);
     CHECK(one_character_less("1 + 1") == std::vector<std::string>{" + 1", "1  1", "1 + "});

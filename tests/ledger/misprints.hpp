@@ -3,9 +3,12 @@
 /// What else could have been printed: a line with another digit, one digit more or less, another sign.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace attest::tests {
@@ -29,6 +32,44 @@ namespace attest::tests {
             pass_digits();
         }
         if (begin == 0 || !in_a_name(text[begin - 1])) numbers.push_back(text.substr(begin, i - begin));
+    }
+    return numbers;
+}
+
+/// A text as proofs are given it: without blanks, and with the signs that a keyboard has. "8/√64 − 3 · 2" is "8/sqrt(64)-3*2".
+[[nodiscard]] inline std::string plain(std::string_view text) {
+    constexpr std::pair<std::string_view, std::string_view> spelled[] = {{"−", "-"}, {"·", "*"}, {"×", "*"}, {" ", ""}};
+    std::string result;
+    while (!text.empty()) {
+        const auto* sign = std::find_if(std::begin(spelled), std::end(spelled), [&](const auto& s) { return text.starts_with(s.first); });
+        constexpr std::string_view root = "√";
+        if (sign != std::end(spelled)) {
+            result += sign->second;
+            text.remove_prefix(sign->first.size());
+        } else if (text.starts_with(root)) {
+            text.remove_prefix(root.size());
+            const std::size_t size = std::min(text.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz_"), text.size());
+            result += "sqrt(" + std::string(text.substr(0, size)) + ")";
+            text.remove_prefix(size);
+        } else {
+            result += text.front();
+            text.remove_prefix(1);
+        }
+    }
+    return result;
+}
+
+/// The numbers of a text with their signs: a minus is one if a number follows directly, and neither a number nor a name nor a parenthesis
+/// stands directly before it. Those of "(-2, 0)" are -2 and 0, those of "1-0" and of "1 − 0" are 1 and 0.
+[[nodiscard]] inline std::vector<std::string> signed_numbers_of(std::string_view text) {
+    std::string with_minus(text);
+    for (std::size_t at = 0; (at = with_minus.find("−")) != std::string::npos;) with_minus.replace(at, std::string_view("−").size(), "-");
+    std::vector<std::string> numbers;
+    for (const std::string_view number : numbers_of(with_minus)) {
+        const auto at = static_cast<std::size_t>(number.data() - with_minus.data());
+        const auto is_operand = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ')' || c == '_'; };
+        const bool is_negative = at > 0 && with_minus[at - 1] == '-' && (at == 1 || !is_operand(with_minus[at - 2]));
+        numbers.push_back((is_negative ? "-" : "") + std::string(number));
     }
     return numbers;
 }
