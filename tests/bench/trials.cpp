@@ -19,6 +19,7 @@
 //
 // g++ -std=c++20 -O2 -ffp-contract=off -I include -I tests tests/bench/trials.cpp -o trials
 #include "bench/trials_sections.hpp"
+#include "checked.cpp" // one file, one command
 
 #include <cstdlib>
 

@@ -73,9 +73,7 @@ inline attest::check_result judge(const setting& s, const question& asked, const
         std::snprintf(text, sizeof text, "%a", in.scale);
         conventions.emplace_back("scale", text);
     }
-    attest::check_options options;
-    options.rows = asked.rows;
-    return attest::check(conventions, given, candidates, {}, options);
+    return once::check(conventions, given, candidates, {}, asked.rows);
 }
 
 inline bool is_fail(attest::verdict v) { return v == attest::verdict::suspicious || v == attest::verdict::inaccurate || v == attest::verdict::wrong; }

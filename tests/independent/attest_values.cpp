@@ -2,6 +2,7 @@
 #include "attest_inputs.hpp"
 
 #include "attest/oracle/evaluate.hpp"
+#include "checked.hpp"
 
 namespace independent {
 
@@ -10,7 +11,7 @@ std::vector<std::pair<std::string, std::string>> settings_text(const question& a
 std::vector<claims> values_of_attest(const question& asked, const std::vector<std::string>& wanted) {
     const attest_inputs inputs(asked);
     std::vector<claims> all;
-    attest::evaluate(
+    once::evaluate(
         settings_of(asked.how), inputs.views, wanted,
         [&](const std::vector<attest::evaluated_output>& begun) {
             for (const attest::evaluated_output& o : begun) all.push_back({o.name, o.shape, {}});

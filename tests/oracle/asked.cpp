@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// `check` and `evaluate` for the tests of the ops, compiled once; and what `evaluate` itself promises.
+// Questions of the tests of the ops, put before `check` and `evaluate`; and what `evaluate` itself promises.
 #include "asked.hpp"
-#include "attest/oracle/check.hpp"
 #include "attest/oracle/evaluate.hpp"
 #include "catch.hpp"
+#include "checked.hpp"
 
 namespace asked {
 
@@ -87,7 +87,7 @@ attest::settings settings_of(const question& asked, const attest::settings& more
 
 attest::check_result checked(const question& asked, const members& candidates, const attest::settings& more) {
     const views in(asked, asked.inputs), out(asked, candidates);
-    return attest::check(settings_of(asked, more), in.all, out.all);
+    return once::check(settings_of(asked, more), in.all, out.all);
 }
 
 std::map<std::string, evaluated> values_of(const question& asked, const strings& wanted, strings* order) {
@@ -97,7 +97,7 @@ std::map<std::string, evaluated> values_of(const question& asked, const strings&
     std::vector<std::vector<long double>> low; // what is left of a value beside its double
     std::vector<std::vector<bool>> seen;
     bool once = true;
-    attest::evaluate(
+    once::evaluate(
         settings_of(asked, {}), in.all, wanted,
         [&](const std::vector<attest::evaluated_output>& outputs) {
             REQUIRE(names.empty());

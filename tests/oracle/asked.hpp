@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// A case of any op, put before `check` and `evaluate`, which one file alone compiles (asked.cpp); and what a right program gives for it, in long double,
+// A case of any op, put before `check` and `evaluate`; and what a right program gives for it, in long double,
 // double and float, by reference.hpp.
 #pragma once
 

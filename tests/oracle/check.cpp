@@ -4,6 +4,7 @@
 #include "judged.hpp"
 
 using namespace attest;
+using once::check;
 using kernels::array_of;
 using kernels::infinity;
 

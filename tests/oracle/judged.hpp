@@ -2,7 +2,8 @@
 // An emulated kernel's inputs and outputs, put before `check`.
 #pragma once
 
-#include "attest/oracle/check.hpp"
+#include "attest/oracle/decode.hpp"
+#include "checked.hpp"
 #include "kernels.hpp"
 
 #include <cstdio>
@@ -41,7 +42,7 @@ inline attest::check_result judge(const inputs& in, attest::dtype stored, const 
         settings.emplace_back("scale", text);
     }
     settings.insert(settings.end(), more.begin(), more.end());
-    return attest::check(settings, given, candidates);
+    return once::check(settings, given, candidates);
 }
 
 // One arithmetic: its name, what it stores, and whether weights or everything is stored there.

@@ -341,7 +341,7 @@ TEST_CASE("heads that read the wrong key-value head fail", "[oracle]") {
     const auto q_array = array_of(attest::dtype::f32, {heads, n, d}, q), k_array = array_of(attest::dtype::f32, {kv_heads, n, d}, k),
                v_array = array_of(attest::dtype::f32, {kv_heads, n, d}, v);
     const auto verdict_of = [&](const attest::array& out) {
-        return attest::check({{"op", "attention"}}, {{"q", q_array}, {"k", k_array}, {"v", v_array}}, {{"out", out}}).verdict;
+        return once::check({{"op", "attention"}}, {{"q", q_array}, {"k", k_array}, {"v", v_array}}, {{"out", out}}).verdict;
     };
     CHECK(attest::passes(verdict_of(made(false))));
     CHECK(verdict_of(made(true)) == verdict::wrong);
