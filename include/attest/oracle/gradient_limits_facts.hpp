@@ -52,7 +52,7 @@ struct gradient_shape {
     double roundings = 1;    ///< that a derivative may have met, each relative to its `size`: 1 for a dot product, d + 8 with RoPE or learned weights
     double stores = 1;       ///< the same for what is stored in 16 bits, where scores are: 1 for a dot product, 5 with RoPE
     bool learned = false;    ///< derivatives are sums over weights: what is between is an operand, and in 16 bits stored, once more
-    input_width inputs;      ///< of q, k, v, dout and the score's weights
+    input_width inputs = {}; ///< of q, k, v, dout and the score's weights
 };
 
 namespace detail {

@@ -24,7 +24,7 @@ namespace attest {
 struct softmax_gradient_facts {
     std::vector<double> x, weight, da;
     double lse = 0;
-    input_width inputs; ///< of x and da
+    input_width inputs = {}; ///< of x and da
 };
 
 /// In one arithmetic, before the final store. Arithmetic and facts must stay.

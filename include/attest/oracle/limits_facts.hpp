@@ -27,7 +27,7 @@ struct row_facts {
     std::vector<double> factor;    ///< dropout: 0 or 1/(1 − p); empty: none
     std::optional<double> sink;    ///< its logit
     double sink_weight = 0;
-    input_width values;            ///< of v
+    input_width values = {};       ///< of v
     double key_alike = 1;          ///< how far all stored keys round alike: share_of_fractions (limits_alike.hpp); 1: nothing is known
 
     bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift

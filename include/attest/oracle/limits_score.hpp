@@ -63,8 +63,8 @@ struct score_rule {
     bool rotated = false;      ///< by RoPE
     double query_turn = 0;     ///< greatest `turn` of a component of the query, and of a key
     double key_turn = 0;
-    input_width inputs;        ///< of q, k and the score's weights
-    input_width added;         ///< of mask, slopes and sink
+    input_width inputs = {};   ///< of q, k and the score's weights
+    input_width added = {};    ///< of mask, slopes and sink
 
     [[nodiscard]] static score_rule dot(std::size_t d_k, double scale) {
         return {.scale = scale < 0 ? -scale : scale, .depth = static_cast<double>(d_k)};
