@@ -54,7 +54,7 @@ TEST_CASE("softmax's gradient stays inside its limits", "[oracle]") {
                 weight[l] /= sum;
                 d += weight[l] * da[l];
             }
-            const softmax_gradient_facts f{x, doubles(weight), da, static_cast<double>(top + std::log(sum)), is_wide ? 53 : 0};
+            const softmax_gradient_facts f{x, doubles(weight), da, static_cast<double>(top + std::log(sum)), is_wide ? input_width{false, false, false} : input_width{}};
             const softmax_gradient_limits limits(named(s.arithmetic), f, 8);
             const format *const stored = s.weights && r.below(4) != 0 ? s.format : nullptr, *const products = s.everything && r.below(2) == 0
                                                                                                                   ? s.format

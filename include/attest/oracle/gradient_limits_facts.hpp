@@ -6,6 +6,7 @@
 #include "attest/arithmetic/unfused.hpp"
 #include "attest/oracle/arithmetics.hpp"
 #include "attest/oracle/gradient_limits_runs.hpp"
+#include "attest/oracle/input_width.hpp"
 
 namespace attest {
 
