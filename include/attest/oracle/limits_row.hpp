@@ -161,7 +161,7 @@ public:
         const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.values);
         double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
         for (std::size_t j = 0; j < n; ++j) {
-            const double factor = f_.factor_of(j), given = j < keys_ && factor > 0 ? value(j) : 0, v = detail::unfused(factor * given), v_size = size(v);
+            const double factor = j < keys_ ? f_.factor_of(j) : 0, given = factor > 0 ? value(j) : 0, v = detail::unfused(factor * given), v_size = size(v);
             // v − o in double is off by the rounding of o as well.
             const double from_mean = v == exact ? 0.0 : size(v - exact) + detail::unfused(0x1p-51 * (v_size + o));
             const double more = merged_.raised[j], most = weight_[j] + more;
