@@ -17,8 +17,9 @@ std::vector<claims> values_of_attest(const question& asked, const std::vector<st
             for (const attest::evaluated_output& o : begun) all.push_back({o.name, o.shape, {}});
         },
         [&](std::size_t output, std::size_t position, const attest::exact_number& value, double radius_in_double) {
-            const attest::exact_number radius(radius_in_double);
-            claim c{position, "evaluate", true, taken_apart(value), taken_apart(radius), {}, {}};
+            // A radius that the value's 192 bits do not carry must not get lost when it is added.
+            const attest::exact_number given(radius_in_double), least = ldexp(abs(value), -190), radius = given.is_zero() || least < given ? given : least;
+            claim c{position, "evaluate", true, taken_apart(value), taken_apart(given), {}, {}};
             for (std::size_t f = 0; f < format_count; ++f) {
                 c.low[f] = attest::round_to(attest_formats[f], value - radius);
                 c.high[f] = attest::round_to(attest_formats[f], value + radius);

@@ -43,7 +43,7 @@ struct evaluating_visitor {
     template <class S> void end_slice(const slice_gradient<ball<S>>&, std::size_t) const {}
     void decided(std::size_t output, std::size_t position, std::size_t, const exact_rational& x, std::size_t, std::size_t) const {
         const enclosure e = attest::enclosure_of(x);
-        sink(output, position, e.value, static_cast<double>(e.radius));
+        sink(output, position, e.value, e.radius.is_zero() ? 0 : next_up(static_cast<double>(e.radius)));
     }
     template <class S> bool element(const certified_element<S>& e) const {
         const enclosure x = enclosure_of(e.value);
