@@ -6,6 +6,7 @@
 #include "attest/version.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace {
@@ -46,18 +47,18 @@ struct case_arguments {
     }
 };
 
-// " (did you mean --causal?)" of an argument that is no option of the command, or nothing.
-std::string meant_option(const CLI::App& command, const std::string& argument) {
+// "there is no option '--cuasal' (did you mean --causal?)"
+std::string no_option(const CLI::App& command, const std::string& argument) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options())
         for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    return attest::detail::did_you_mean(argument.substr(0, argument.find('=')), std::vector<std::string_view>(names.begin(), names.end()));
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    return "there is no option '" + argument + "'" + attest::detail::did_you_mean(argument.substr(0, argument.find('=')), known);
 }
 
 // What begins like an option and is none: some versions of CLI11 take it for a file.
 void refuse_option(const CLI::App& command, const std::string& name) {
-    if (name.size() > 1 && name.front() == '-')
-        throw attest::usage_error("there is no option '" + name + "'" + meant_option(command, name) + "; a file of that name is ./" + name);
+    if (name.size() > 1 && name.front() == '-') throw attest::usage_error(no_option(command, name) + "; a file of that name is ./" + name);
 }
 
 colour colour_from(const std::string& text) { return text == "always" ? colour::always : text == "never" ? colour::never : colour::automatic; }
@@ -121,13 +122,15 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-        std::string command, meant;
+        std::string command, text = error.what();
         for (const CLI::App* parsed : std::as_const(app).get_subcommands()) {
             command = parsed->get_name() + " ";
-            for (const std::string& extra : parsed->remaining())
-                if (extra.starts_with('-') && meant.empty()) meant = meant_option(*parsed, extra);
+            // An option that is none is told first: that a CASE is missing may be its consequence.
+            const std::vector<std::string> extras = parsed->remaining();
+            const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& extra) { return extra.starts_with('-'); });
+            if (option != extras.end()) text = no_option(*parsed, *option);
         }
-        say_error(std::string(error.what()) + meant + "; see attest " + command + "--help");
+        say_error(text + "; see attest " + command + "--help");
         return trouble;
     }
     const int status = guarded("", [&] {

@@ -85,7 +85,8 @@ TEST_CASE("what may overflow on the way is not judged", "[oracle]") {
         const double mean = dout[1] * (n - 2) / n;
         for (std::size_t j = 0; j < n; ++j) dx[j] = (dout[j] - mean) / n;
         const question asked{{{"op", "softmax"}}, {{"x", vectors({1, n}, std::vector<double>(n, 0))}, {"dout", vectors({1, n}, dout)}}};
-        CHECK(verdict_of(asked, {{"dx", vectors({1, n}, dx)}}, "f32") != verdict::wrong);
+        const verdict of_right = verdict_of(asked, {{"dx", vectors({1, n}, dx)}}, "f32");
+        CHECK((attest::passes(of_right) || of_right == verdict::undecided));
         dx[0] = -infinity;
         CHECK(verdict_of(asked, {{"dx", vectors({1, n}, dx)}}, "f32") == verdict::undecided);
     }

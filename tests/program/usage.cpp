@@ -49,8 +49,10 @@ TEST_CASE("usage errors are trouble, in one line", "[program]") {
     refused({"eval"}, {"CASE"});
     refused({"inspect"}, {"FILE"});
     refused({"check", good, "--nope"}, {"--nope"});
-    refused({"check", good, "--false-alrm", "1"}, {"--false-alrm (did you mean --false-alarm?)", "see attest check --help"});
-    refused({"check", "--false-alrm=1", good}, {"--false-alrm=1", "(did you mean --false-alarm?)"});
+    refused({"check", good, "--false-alrm", "1"}, {"there is no option '--false-alrm' (did you mean --false-alarm?)", "see attest check --help"});
+    refused({"check", "--false-alrm=1", good}, {"there is no option '--false-alrm=1' (did you mean --false-alarm?)"});
+    refused({"check", "--false-alrm=1"}, {"there is no option '--false-alrm=1' (did you mean --false-alarm?)"});
+    refused({"check", good, "--qwertyuiop"}, {"there is no option '--qwertyuiop'; "});
     refused({"check", good, "--op"}, {"--op"});
     refused({"check", good, "--op", "attn"}, {"good.npz", "no op 'attn'", "softmax, attention, multi_head_attention"});
     refused({"check", good, "--op", "softmax"}, {"good.npz", "softmax needs an input 'x'"});

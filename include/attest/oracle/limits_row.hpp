@@ -31,9 +31,10 @@
 /// greater than the distance from 1. (A shift that lags by up to 8 bits is that of another key with at least 2^−8 of its weight: then the distance of
 /// the normalised weight from 1 is more than a unit of 16 bits.) With dropout the factor is stored too: then S is that of two stores, for all keys.
 ///
-/// Below the normal range an error is absolute: that of a weight, a product, a sum or a rescaling acts through v over a denominator of at least 1 −
-/// T (of a weight stored behind dropout's factor through v without it), that of v as an operand through f α', that of q times the scale through k. A sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and 2^8 Σ
-/// |v_j| for a shift that stays 8 bits behind. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit.
+/// Below the normal range an error is absolute: that of a weight, a product, a sum or a rescaling acts through v over a denominator of at least 1 − T
+/// (of a weight stored behind dropout's factor through v without it), that of v as an operand through f α', that of q times the scale through k. A
+/// sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and 2^8 Σ |v_j| for a shift that stays 8 bits
+/// behind. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit.
 /// Everything is evaluated in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never
 /// formed where its distance from 1 is meant. Weights are divided by their sum first, so that it does not matter if they are all off by one factor.
 ///
