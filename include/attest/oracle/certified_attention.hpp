@@ -120,24 +120,26 @@ private:
         }
         if (!columns_decided_ && columns_seen_ && !columns_.empty()) decide_columns(engine, exact);
     }
-    // Exact sums of what all rows give. (Costs rows times elements.)
+    // Exact sums of what all rows give. Of a mask each pair of query and key is asked for once; of the others each row for each open element.
     void decide_columns(attention_engine<ball<big_float>>& engine, decided_attention<ball<big_float>>& exact) {
         columns_decided_ = true;
-        if (columns_.size() * p_.slices() * p_.n_q > greatest_exact_sums) return;
         struct open_sum {
             std::size_t own_slice = 0, own_row = 0, component = 0; // not of dmask
             exact_sum sum;
         };
         std::vector<open_sum> sums(columns_.size());
-        for (std::size_t at = 0; at < columns_.size(); ++at) find_element(columns_[at], sums[at].own_slice, sums[at].own_row, sums[at].component);
-        // What row i of the slice gives to an element of an output.
-        const auto given = [&](const certified_output& output, std::size_t position, const open_sum& to, std::size_t slice, std::size_t i, const std::vector<std::size_t>& visible) {
-            exact_sum part;
-            if (output.of == nullptr) { // dmask: of all keys that read the entry
-                for (std::size_t j = 0; j < visible.size(); ++j)
-                    if (gradient_sums<ball<big_float>>::position_in_mask(p_, output, slice, i, visible[j]) == position) part.add(exact.row().ds(j));
-                return part.result();
+        std::vector<std::size_t> others;                                    // of dk, dv and dq
+        std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_mask; // of dmask, by output and position
+        for (std::size_t at = 0; at < columns_.size(); ++at) {
+            if (outputs_[columns_[at].first].of == nullptr) of_mask.emplace(columns_[at], at);
+            else {
+                find_element(columns_[at], sums[at].own_slice, sums[at].own_row, sums[at].component);
+                others.push_back(at);
             }
+        }
+        if ((others.size() + (of_mask.empty() ? 0 : p_.n_k)) * p_.slices() * p_.n_q > greatest_exact_sums) return;
+        // What row i of the slice gives to an element of dq, dk or dv.
+        const auto given = [&](const certified_output& output, const open_sum& to, std::size_t slice, std::size_t i, const std::vector<std::size_t>& visible) {
             if (source_slice(p_.batch, output.of->batch, slice) != to.own_slice) return exact_fact::of(0);
             if (output.name == "dq") return i == to.own_row ? exact.row().dq(to.component) : exact_fact::of(0);
             const auto key = std::lower_bound(visible.begin(), visible.end(), to.own_row);
@@ -150,7 +152,14 @@ private:
             for (std::size_t i = 0; i < engine.rules().queries(slice); ++i) {
                 const std::vector<std::size_t> visible = engine.visible_keys(i);
                 exact.enter(slice, i, visible);
-                for (std::size_t at = 0; at < columns_.size(); ++at) sums[at].sum.add(given(outputs_[columns_[at].first], columns_[at].second, sums[at], slice, i, visible));
+                for (const std::size_t at : others) sums[at].sum.add(given(outputs_[columns_[at].first], sums[at], slice, i, visible));
+                for (std::size_t o = 0; o < outputs_.size() && !of_mask.empty(); ++o) {
+                    if (outputs_[o].name != "dmask") continue;
+                    for (std::size_t j = 0; j < visible.size(); ++j) {
+                        const auto open = of_mask.find({o, gradient_sums<ball<big_float>>::position_in_mask(p_, outputs_[o], slice, i, visible[j])});
+                        if (open != of_mask.end()) sums[open->second].sum.add(exact.row().ds(j));
+                    }
+                }
             }
         }
         std::vector<std::pair<std::size_t, std::size_t>> left;
