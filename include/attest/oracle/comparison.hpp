@@ -76,13 +76,26 @@ inline std::vector<const arithmetic*> arithmetics_for(const array_view& candidat
     return possible;
 }
 
+// The declared arithmetic, or those that are assumed, strictest first.
+inline std::vector<const arithmetic*> arithmetics_tried(const std::optional<std::string>& declared, dtype stored) {
+    if (declared) return {find_arithmetic(*declared)};
+    switch (stored) {
+    case dtype::f64: return {find_arithmetic("f64")};
+    case dtype::f32: return {find_arithmetic("f32")};
+    default: return arithmetics_of(stored); // X+f32, then X
+    }
+}
+
 [[nodiscard]] inline kept_in_output_format kept_of(std::string_view output) {
     if (output == "out" || is_gradient(output)) return kept_in_output_format::by_all;
     return output == "lse" ? kept_in_output_format::by_none : kept_in_output_format::by_16_bit_scores;
 }
 
+// Which arithmetics a candidate is held against: the first that is asked for, or all that it may be in.
+enum class against { first, all };
+
 // Candidates in the order of computation (of norm=post), one judge each.
-inline std::vector<output_judge> make_judges(const op_info& op, const conventions& how, const std::vector<named_view>& candidates) {
+inline std::vector<output_judge> make_judges(const op_info& op, const conventions& how, const std::vector<named_view>& candidates, against which) {
     std::vector<output_judge> judges;
     for (const named_view& candidate : candidates) {
         if (!is_output(op, candidate.name)) throw usage_error("'" + candidate.name + "' is not an output of " + std::string(op.name));
@@ -92,7 +105,7 @@ inline std::vector<output_judge> make_judges(const op_info& op, const convention
         for (const named_view& candidate : candidates)
             if (matches(output.name, candidate.name)) {
                 require_float(candidate.name, candidate.value);
-                judges.emplace_back(candidate.name, candidate.value, arithmetics_for(candidate.value, how.arithmetic), kept_of(candidate.name));
+                judges.emplace_back(candidate.name, candidate.value, which == against::all ? arithmetics_for(candidate.value, how.arithmetic) : std::vector{arithmetics_tried(how.arithmetic, candidate.value.type).front()}, kept_of(candidate.name));
             }
     if (judges.empty()) {
         std::string names;
@@ -143,14 +156,6 @@ struct showing_visitor {
 };
 
 // Which arithmetic a judge's result is in: the declared one, or the strict one that is assumed.
-inline std::vector<const arithmetic*> arithmetics_tried(const std::optional<std::string>& declared, dtype stored) {
-    if (declared) return {find_arithmetic(*declared)};
-    switch (stored) {
-    case dtype::f64: return {find_arithmetic("f64")};
-    case dtype::f32: return {find_arithmetic("f32")};
-    default: return arithmetics_of(stored); // X+f32, then X
-    }
-}
 [[nodiscard]] inline std::size_t arithmetic_in_force(const output_judge& judge, const conventions& how, const std::vector<named_view>& candidates) {
     return judge.assumed(arithmetics_tried(how.arithmetic, find(candidates, judge.name())->type));
 }

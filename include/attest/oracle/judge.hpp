@@ -93,10 +93,11 @@ public:
     [[nodiscard]] verdict verdict_of(std::size_t chosen) const;
 
     /// Of arithmetics that may be assumed, strictest first, the index in `possible()` of the one that is: the first that passes; if none does, the one
-    /// with the mildest verdict.
+    /// with the mildest verdict. At least one of them must be in `possible()`.
     [[nodiscard]] std::size_t assumed(std::span<const arithmetic* const> tried) const {
         std::vector<std::size_t> indices;
-        for (const arithmetic* a : tried) indices.push_back(static_cast<std::size_t>(ranges::find(possible_, a) - possible_.begin()));
+        for (const arithmetic* a : tried)
+            if (const auto found = ranges::find(possible_, a); found != possible_.end()) indices.push_back(static_cast<std::size_t>(found - possible_.begin()));
         return *ranges::min_element(indices, {}, [this](std::size_t a) { return verdict_of(a); }); // the first of equals
     }
 
