@@ -50,6 +50,7 @@ public:
         if (how.softcap) cap_ = number_of<S>("softcap", *how.softcap);
     }
 
+    [[nodiscard]] const S& scale() const { return scale_; }
     /// Before scale and cap.
     template <vector_like Q, vector_like K> [[nodiscard]] S raw(const Q& q, const K& k) const {
         if (kind_ == score_kind::bilinear) return bilinear_(q, k);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/oracle/decided_attention.hpp"
+#include "attest/oracle/double_rows.hpp"
 #include "attest/oracle/ladder.hpp"
 
 #include <map>
@@ -22,8 +23,9 @@ namespace attest {
 /// Rows that are padding, and rows that see a NaN or an infinity (`finite_row`), are not visited.
 template <class Visitor> class certified_attention {
 public:
-    certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor)
-        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor} {
+    certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor,
+                        const fast::kernels& kernels = fast::compiled_kernels())
+        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, in_double_(how, inputs, p, kernels) {
         for (std::size_t o = 0; o < outputs_.size(); ++o) (outputs_[o].of_rows ? any_rows_ : any_columns_) = true;
         if (const array_view* const dout = find(inputs, "dout")) dout_ = stack_of("dout", *dout, how.layout);
     }
@@ -70,6 +72,7 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
+        const bool in_blocks = std::same_as<S, double> && !columns && in_double_.fits() && !wants("raw_scores") && !wants("dq");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
@@ -78,6 +81,12 @@ private:
             if (end == next && !columns) continue;
             engine.enter(slice);
             visitor_.begin_slice(engine, slice);
+            if constexpr (std::same_as<S, double>)
+                if (in_blocks) {
+                    in_double_.enter(engine, slice);
+                    for (; next < end; next += std::min(in_double_.block(), end - next)) evaluate_block({rows_.data() + next, std::min(in_double_.block(), end - next)}, slice, still_open, done, tell);
+                    continue;
+                }
             auto gradient = engine.no_gradient();
             const std::size_t first = columns ? 0 : rows_[next].i, rows = engine.rules().queries(slice);
             for (std::size_t i = first; i < rows && (columns || next < end); ++i) {
@@ -183,6 +192,28 @@ private:
             }
     }
 
+    // Rows of a slice on the first rung; those that stay open are added to `still_open`.
+    void evaluate_block(std::span<open_row> rows, std::size_t slice, std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
+        std::vector<std::size_t> numbers;
+        for (const open_row& open : rows) numbers.push_back(open.i);
+        in_double_.evaluate(numbers);
+        for (std::size_t r = 0; r < rows.size(); ++r) {
+            open_row& open = rows[r];
+            if (in_double_.is_clear(r)) {
+                visitor_.begin_row(in_double_.values(r, slice));
+                open.all = false;
+                for (std::size_t o = 0; o < outputs_.size(); ++o) {
+                    const std::size_t first = first_of(o, slice, open.i);
+                    in_double_.for_each_result(outputs_[o].name, r, [&](std::size_t e, const ball<double>& value) {
+                        if (!visitor_.element(certified_element<double>{o, first + e * outputs_[o].at.stride.back(), e, value, rung::in_double, false})) open.elements.emplace_back(o, e);
+                    });
+                }
+            }
+            if (open.all || !open.elements.empty()) still_open.push_back(std::move(open));
+            if (tell) tell(++done, rows_.size());
+        }
+    }
+
     // Whether the row is still open.
     template <class S, class Gradient>
     bool evaluate_row(bool& all_clear, attention_engine<ball<S>>& engine, Gradient& gradient, std::size_t slice, std::size_t i, open_row* open, bool columns, gradient_sums<ball<S>>& sum, rung from, bool last) {
@@ -235,6 +266,7 @@ private:
     const attention_problem& p_;
     std::vector<certified_output> outputs_;
     Visitor& visitor_;
+    double_rows in_double_;
     bool any_rows_ = false, any_columns_ = false;
     std::optional<matrix_stack> dout_;
     std::vector<open_row> rows_; // by slice, then row

@@ -22,18 +22,20 @@ namespace attest {
 
 /// What a check may leave out.
 struct check_options {
-    std::optional<row_sample> rows; ///< nothing: all rows are checked
+    std::optional<row_sample> rows = {};      ///< nothing: all rows are checked
+    const fast::kernels* kernels = nullptr;   ///< of the first rung; nothing: those of the caller's compiler flags. What is said does not depend on it.
 };
 
 namespace detail {
 
 inline void compare(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates, std::vector<output_judge>& judges,
                     check_result& result, const check_options& options, const progress& tell) {
+    const fast::kernels& kernels = options.kernels == nullptr ? fast::compiled_kernels() : *options.kernels;
     if (how.op == "softmax") compare_softmax(how, inputs, candidates, judges, result, options.rows, tell);
-    else if (how.op == "attention") compare_attention(how, inputs, candidates, judges, result, options.rows, tell);
+    else if (how.op == "attention") compare_attention(how, inputs, candidates, judges, result, options.rows, kernels, tell);
     else if (how.op == "score") {
         const score_as_attention scores(how, inputs);
-        compare_attention(scores.how, scores.inputs, candidates, judges, result, options.rows, tell);
+        compare_attention(scores.how, scores.inputs, candidates, judges, result, options.rows, kernels, tell);
     } else compare_stages(how, inputs, candidates, judges, result, tell);
 }
 

@@ -190,7 +190,7 @@ void for_each_column(const attention_problem& p, const certified_output& output,
 }
 
 inline void compare_attention(const conventions& how, const std::vector<named_view>& inputs, const std::vector<named_view>& candidates, std::vector<output_judge>& judges,
-                              check_result& result, const std::optional<row_sample>& sample, const progress& tell) {
+                              check_result& result, const std::optional<row_sample>& sample, const fast::kernels& kernels, const progress& tell) {
     stopwatch watch;
     const attention_problem p = make_attention_problem(how, inputs);
     std::vector<certified_output> outputs;
@@ -208,7 +208,7 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
     for (const std::string& warning : apart.rules().warnings())
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
     attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda);
-    certified_attention ladder(how, inputs, p, outputs, comparison);
+    certified_attention ladder(how, inputs, p, outputs, comparison, kernels);
 
     // Rows of the results, and rows of dk and dv, are sampled each by themselves.
     const chosen_rows rows(p.slices() * p.n_q, sample);
