@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# The headers, as four components of one package. Which header belongs to which component is decided here, by its path; the rule is
+# The headers, as five components of one package. Which header belongs to which component is decided here, by its path; the rule is
 # a function so that the tests ask the same one.
 
 # attest_component_of(<variable> <path below include/attest>)
@@ -9,6 +9,8 @@ function(attest_component_of result path)
        OR path MATCHES "^io/(array|archive)\\.hpp$" # plain data; the files are attest::io
        OR NOT path MATCHES "/")
         set(component attest)
+    elseif(path MATCHES "^fast/")
+        set(component fast)
     elseif(path MATCHES "^(arithmetic|question|oracle)/")
         set(component oracle)
     elseif(path MATCHES "^io/")
@@ -21,9 +23,9 @@ function(attest_component_of result path)
     set(${result} ${component} PARENT_SCOPE)
 endfunction()
 
-# Sets attest_headers_<component> for each of the four, paths below include/attest.
+# Sets attest_headers_<component> for each of the five, paths below include/attest.
 macro(attest_sort_headers include_dir)
-    foreach(attest_component IN ITEMS attest oracle io report)
+    foreach(attest_component IN ITEMS attest fast oracle io report)
         set(attest_headers_${attest_component} "")
     endforeach()
     if(CMAKE_SCRIPT_MODE_FILE)
@@ -63,6 +65,8 @@ function(attest_add_component name)
 endfunction()
 
 attest_add_component(attest)
-attest_add_component(oracle attest::attest Boost::headers range-v3::range-v3)
+# attest::fast uses Highway's headers where the compiler finds them (fast/target-inl.hpp); its library is for those who choose at run time.
+attest_add_component(fast attest::attest)
+attest_add_component(oracle attest::fast attest::attest Boost::headers range-v3::range-v3)
 attest_add_component(io attest::attest libzip::zip nlohmann_json::nlohmann_json)
 attest_add_component(report attest::oracle fmt::fmt nlohmann_json::nlohmann_json)

@@ -27,14 +27,17 @@ install(
 
 # pkg-config. Boost has no file of its own there; its headers are taken from where they were found, unless that is a system folder.
 set(attest_pc_description_attest "Attention in the lecture's notation: shapes, formulas, formats")
+set(attest_pc_description_fast "Attention in double at the processor's speed")
 set(attest_pc_description_oracle "Exact values of attention, and the judge")
 set(attest_pc_description_io "Tensors from npy and npz files, and back")
 set(attest_pc_description_report "The judge's reports")
 set(attest_pc_requires_attest "")
-set(attest_pc_requires_oracle "attest = ${PROJECT_VERSION}")
+set(attest_pc_requires_fast "attest = ${PROJECT_VERSION}")
+set(attest_pc_requires_oracle "attest-fast = ${PROJECT_VERSION}")
 set(attest_pc_requires_io "attest = ${PROJECT_VERSION}, libzip, nlohmann_json")
 set(attest_pc_requires_report "attest-oracle = ${PROJECT_VERSION}, nlohmann_json, fmt")
 set(attest_pc_cflags_attest "")
+set(attest_pc_cflags_fast "")
 set(attest_pc_cflags_oracle "")
 set(attest_pc_cflags_io "")
 set(attest_pc_cflags_report "")

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// `pack`: as many doubles as a vector register of the target holds (1 in the plain fallback), and what can be done with all of them at once.
+///
+/// Each lane of each operation is what IEEE 754 says of that double: the same bits on every target. Two things depend on the target: `pack::lanes`, and
+/// whether `multiply_add` rounds once (`is_fused`) or twice.
+///
+/// A compiler may contract a * b + c to one fused operation, also where a, b and c are packs and the operations are intrinsics. `product` is the one that
+/// stays a product; where a * b is not added to anything, the two are the same.
+
+#if defined(ATTEST_FAST_PACK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTEST_FAST_PACK_INL_HPP
+#undef ATTEST_FAST_PACK_INL_HPP
+#else
+#define ATTEST_FAST_PACK_INL_HPP
+#endif
+
+#include "attest/fast/target-inl.hpp"
+
+#if ATTEST_FAST_HIGHWAY
+#include "attest/fast/pack_of_highway-inl.hpp"
+#else
+#include "attest/fast/pack_of_one-inl.hpp"
+#endif
+
+ATTEST_FAST_BEGIN
+namespace attest::fast::ATTEST_FAST_TARGET {
+
+/// a · b rounded, whatever is done with it later.
+ATTEST_FAST_INLINE pack product(pack a, pack b) { return unfused(a * b); }
+
+/// a · b + c, rounded once if is_fused, else the product and the sum.
+ATTEST_FAST_INLINE pack multiply_add(pack a, pack b, pack c) {
+    if constexpr (is_fused) return fused_multiply_add(a, b, c);
+    else return product(a, b) + c;
+}
+/// c − a · b, rounded once if is_fused, else the product and the difference.
+ATTEST_FAST_INLINE pack multiply_subtract_from(pack a, pack b, pack c) {
+    if constexpr (is_fused) return fused_multiply_subtract_from(a, b, c);
+    else return c - product(a, b);
+}
+
+ATTEST_FAST_INLINE pack& operator+=(pack& a, pack b) { return a = a + b; }
+ATTEST_FAST_INLINE pack& operator-=(pack& a, pack b) { return a = a - b; }
+
+/// The first `count` <= lanes doubles at p; `rest` in the other lanes. Reads no others.
+ATTEST_FAST_INLINE pack load_first(const double* p, std::size_t count, double rest) {
+    if (count == pack::lanes) return pack::load(p);
+    double lanes[pack::lanes];
+    for (std::size_t i = 0; i < pack::lanes; ++i) lanes[i] = i < count ? p[i] : rest;
+    return pack::load(lanes);
+}
+/// Writes the first `count` <= lanes doubles to p, and no others.
+ATTEST_FAST_INLINE void store_first(pack a, double* p, std::size_t count) {
+    if (count == pack::lanes) return a.store(p);
+    double lanes[pack::lanes];
+    a.store(lanes);
+    for (std::size_t i = 0; i < count; ++i) p[i] = lanes[i];
+}
+
+/// 2^k for whole k, |k| <= 1022, from the double k + integer_shift: its last bits are those of k + 1023.
+inline constexpr double integer_shift = 0x1.8p52 + 1023;
+ATTEST_FAST_INLINE pack power_of_two(pack shifted) { return bits_left(shifted, std::integral_constant<int, 52>{}); }
+
+} // namespace attest::fast::ATTEST_FAST_TARGET
+ATTEST_FAST_END
+
+#endif
