@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "oracle.hpp"
 
+#include "kernels.hpp"
+
 #include "attest/oracle/check.hpp"
 #include "attest/oracle/evaluate.hpp"
 
 namespace attest::program {
 
 check_result run_check(const question& asked, const std::optional<row_sample>& rows, const progress& tell) {
-    check_result result = check(asked.given, asked.inputs, asked.candidates, tell, {.rows = rows});
+    check_result result = check(asked.given, asked.inputs, asked.candidates, tell, {.rows = rows, .kernels = &fast::best_kernels()});
     result.warnings.insert(result.warnings.begin(), asked.warnings.begin(), asked.warnings.end());
     return result;
 }

@@ -21,7 +21,7 @@ inline constexpr kernels table{
 #else
     .name = "plain",
 #endif
-    .fused = is_fused,
+    .has_fma = has_fma,
     .lanes = pack::lanes,
     .panel = panel_columns,
     .pack = pack_columns,

@@ -3,8 +3,8 @@
 /// The kernels of the double path as plain data: a table of functions, compiled for one instruction set. Everything else of `fast/` calls such a table:
 /// that of the translation unit's own flags (fast/compiled.hpp), or one that a program chose at run time (tools/kernels.cpp).
 ///
-/// How often each result is rounded is said here, for the bounds; the order of all sums is the same on every target, so that fused targets (AVX2, AVX-512,
-/// NEON) agree to the last bit, and so do the others.
+/// How often each result is rounded is said here, for the bounds. The order of all sums is the same on every target, and products and sums are rounded
+/// together on all of them (fast/pack-inl.hpp): the same bits everywhere.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct strided {
 /// Sums run over blocks of so many products, each from the first on; the sums of the blocks are added up from the first on.
 inline constexpr std::size_t sum_block = 128;
 
-/// How often a term of a sum of `n` products is rounded on its way into the sum, at most: the product and the sums after it (fused, both at once). So the
+/// How often a term of a sum of `n` products is rounded on its way into the sum, at most: product and sum are rounded together. So the
 /// computed Σ a_c b_c is off by at most γ_r Σ |a_c b_c|, with γ_r = r u / (1 − r u), r this number and u = 2^−53 (as long as nothing underflows: each
 /// product below the normal numbers adds at most 2^−1075).
 constexpr std::size_t roundings_of_products(std::size_t n) {
@@ -69,7 +69,7 @@ struct exponentials_call {
 
 struct kernels {
     const char* name;  ///< of the instruction set
-    bool fused;        ///< are products and sums rounded together?
+    bool has_fma;      ///< has the processor an operation for a · b + c, or is it a call of std::fma?
     std::size_t lanes; ///< doubles in a vector
     std::size_t panel; ///< columns of a packed panel
 

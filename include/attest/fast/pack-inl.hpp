@@ -2,8 +2,7 @@
 /// \file
 /// `pack`: as many doubles as a vector register of the target holds (1 in the plain fallback), and what can be done with all of them at once.
 ///
-/// Each lane of each operation is what IEEE 754 says of that double: the same bits on every target. Two things depend on the target: `pack::lanes`, and
-/// whether `multiply_add` rounds once (`is_fused`) or twice.
+/// Each lane of each operation is what IEEE 754 says of that double: the same bits on every target. Only `pack::lanes` depends on the target.
 ///
 /// A compiler may contract a * b + c to one fused operation, also where a, b and c are packs and the operations are intrinsics. `product` is the one that
 /// stays a product; where a * b is not added to anything, the two are the same.
@@ -29,16 +28,21 @@ namespace attest::fast::ATTEST_FAST_TARGET {
 /// a · b rounded, whatever is done with it later.
 ATTEST_FAST_INLINE pack product(pack a, pack b) { return unfused(a * b); }
 
-/// a · b + c, rounded once if is_fused, else the product and the sum.
+/// a · b + c, rounded once, on every target: so results have the same bits everywhere. Where the processor is not known to have it (has_fma), it is
+/// std::fma, lane by lane, which is slow and right.
 ATTEST_FAST_INLINE pack multiply_add(pack a, pack b, pack c) {
-    if constexpr (is_fused) return fused_multiply_add(a, b, c);
-    else return product(a, b) + c;
+    if constexpr (has_fma) return fused_multiply_add(a, b, c);
+    else {
+        double of_a[pack::lanes], of_b[pack::lanes], of_c[pack::lanes];
+        a.store(of_a);
+        b.store(of_b);
+        c.store(of_c);
+        for (std::size_t i = 0; i < pack::lanes; ++i) of_c[i] = std::fma(of_a[i], of_b[i], of_c[i]);
+        return pack::load(of_c);
+    }
 }
-/// c − a · b, rounded once if is_fused, else the product and the difference.
-ATTEST_FAST_INLINE pack multiply_subtract_from(pack a, pack b, pack c) {
-    if constexpr (is_fused) return fused_multiply_subtract_from(a, b, c);
-    else return c - product(a, b);
-}
+/// c − a · b, rounded once.
+ATTEST_FAST_INLINE pack multiply_subtract_from(pack a, pack b, pack c) { return multiply_add(-a, b, c); }
 
 ATTEST_FAST_INLINE pack& operator+=(pack& a, pack b) { return a = a + b; }
 ATTEST_FAST_INLINE pack& operator-=(pack& a, pack b) { return a = a - b; }

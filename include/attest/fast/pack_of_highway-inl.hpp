@@ -23,9 +23,9 @@ namespace attest::fast::ATTEST_FAST_TARGET {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #ifdef HWY_NATIVE_FMA
-inline constexpr bool is_fused = HWY_NATIVE_FMA != 0;
+inline constexpr bool has_fma = HWY_NATIVE_FMA != 0;
 #else
-inline constexpr bool is_fused = false;
+inline constexpr bool has_fma = false;
 #endif
 /// Doubles in all vector registers: what a kernel may keep in hand.
 inline constexpr std::size_t registers = HWY_MAX_BYTES == 64 || HWY_ARCH_ARM_A64 ? 32 : 16;

@@ -22,9 +22,9 @@
 namespace attest::fast::ATTEST_FAST_TARGET {
 
 #if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__aarch64__) // the processor has it, so that std::fma is no call
-inline constexpr bool is_fused = true;
+inline constexpr bool has_fma = true;
 #else
-inline constexpr bool is_fused = false;
+inline constexpr bool has_fma = false;
 #endif
 inline constexpr std::size_t registers = 16;
 

@@ -18,7 +18,7 @@
 /// 5. A weight p_j / P is off by (2Θ + γ_l + 2u) of itself, and 2τ.
 /// 6. lse = m + log P is off by Θ + γ_l + n τ + ε_log |log P| + u |lse|.
 ///
-/// Bounds 3 and 4 are raised by 2^−20 of themselves for what is of second order (Θ, γ < 2^−30, or the row goes to the next rung) and for their own roundings.
+/// All bounds are raised by 2^−20 of themselves for what is of second order (Θ, γ < 2^−30, or the row goes to the next rung) and for their own roundings.
 /// Hidden keys have p = 0 exactly, and their v and k, which may be anything, are read as 0.
 ///
 /// All numbers come from operations whose order and rounding are fixed, so that values, radii, and the limits that rest on them have the same bits everywhere.
@@ -101,13 +101,13 @@ public:
         }
         look();
         const auto n = static_cast<std::ptrdiff_t>(p_.n_k), d_v = static_cast<std::ptrdiff_t>(p_.d_v);
-        kernels_.multiply({.a = {queries_.data(), static_cast<std::ptrdiff_t>(p_.d_k)}, .m = m, .depth = p_.d_k, .b = packed_keys_.data(), .n = p_.n_k, .c = scores_.data(), .c_row = n, .scale = scale_});
+        kernels_.multiply({.a = {queries_.data(), static_cast<std::ptrdiff_t>(p_.d_k)}, .m = m, .depth = p_.d_k, .b = packed_keys_.data(), .b_depth = p_.d_k, .n = p_.n_k, .c = scores_.data(), .c_row = n, .scale = scale_});
         maximum_.resize(m);
         sum_.resize(m);
         fast::visibility mask;
         if (!sees_all_) mask = {.seen = seen_.data(), .seen_row = n, .bias = added_.empty() ? nullptr : added_.data(), .bias_row = n};
         kernels_.exponentials({.s = scores_.data(), .s_row = n, .m = m, .n = p_.n_k, .p = weights_.data(), .p_row = n, .maximum = maximum_.data(), .sum = sum_.data(), .mask = mask});
-        kernels_.multiply({.a = {weights_.data(), n}, .m = m, .depth = p_.n_k, .b = packed_values_.data(), .n = p_.d_v, .c = out_.data(), .c_row = d_v, .divisors = sum_.data()});
+        kernels_.multiply({.a = {weights_.data(), n}, .m = m, .depth = p_.n_k, .b = packed_values_.data(), .b_depth = p_.n_k, .n = p_.d_v, .c = out_.data(), .c_row = d_v, .divisors = sum_.data()});
         for (std::size_t r = 0; r < m; ++r) bound(r);
     }
 
