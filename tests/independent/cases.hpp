@@ -273,9 +273,10 @@ inline void draw_softmax(source& random, const kind& of, question& made) {
     const std::size_t op = random.below(10);
     if (op < 2) drawn::draw_softmax(random, of, made);
     else drawn::attention_case(random, of, made).draw(op < 4);
-    if (random.chance(30)) std::erase_if(made.wanted, [](const std::string& name) { return name == "raw_scores" || name[0] == 'd'; }); // what the first rung gives in blocks
-    else if (random.chance(10)) // some of the outputs alone
+    if (random.chance(10)) // some of the outputs alone
         while (made.wanted.size() > 1 && random.chance(70)) made.wanted.erase(made.wanted.begin() + static_cast<std::ptrdiff_t>(random.below(made.wanted.size())));
+    else if (number % 3 == 1) // what the first rung of attention gives in blocks
+        std::erase_if(made.wanted, [](const std::string& name) { return name == "raw_scores" || name[0] == 'd'; });
     return made;
 }
 
