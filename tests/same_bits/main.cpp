@@ -81,6 +81,11 @@ std::vector<one_case> cases() {
     softmax.inputs.push_back(make("x", dtype::f32, {7, 33}, r, 8));
     softmax.inputs.push_back(make("dout", dtype::f32, {7, 33}, r, 1));
     all.push_back(std::move(softmax));
+    // What the first rung gives in blocks: more keys than a block of a sum has, and fewer than a vector.
+    for (const dtype type : {dtype::f64, dtype::f32, dtype::bf16, dtype::f16}) {
+        attention({{"causal", "top-left"}}, type, 5, 300, 20, 1, {"lse", "out"});
+        attention({}, type, 9, 3, 5, 2, {"scores", "weights", "lse", "out"});
+    }
     return all;
 }
 
