@@ -34,21 +34,26 @@ ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
 // Products and sums in registers alone, as many independent ones as a tile of the matrix product has.
 __attribute__((noinline)) double peak(std::size_t steps) {
-    constexpr std::size_t count = tile_rows * tile_vectors;
-    pack sums[count];
-    for (pack& sum : sums) sum = pack::zero();
-    pack a = pack::broadcast(0x1p-30), b = pack::broadcast(0x1p-40);
+    pack sums[tile_rows][tile_vectors];
+    for (auto& row : sums)
+        for (pack& sum : row) sum = pack::zero();
+    pack a = pack::broadcast(0x1p-30);
+    const pack b = pack::broadcast(0x1p-40);
     for (; steps > 0; --steps) {
         a = unfused(a); // lest the compiler multiplies once and for all
         ATTEST_FAST_UNROLL
-        for (std::size_t i = 0; i < count; ++i) sums[i] = multiply_add(a, b, sums[i]);
+        for (std::size_t r = 0; r < tile_rows; ++r) {
+            ATTEST_FAST_UNROLL
+            for (std::size_t v = 0; v < tile_vectors; ++v) sums[r][v] = multiply_add(a, b, sums[r][v]);
+        }
     }
     double total = 0;
-    for (const pack& sum : sums) {
-        double lanes[pack::lanes];
-        sum.store(lanes);
-        total += lanes[0];
-    }
+    for (const auto& row : sums)
+        for (const pack& sum : row) {
+            double lanes[pack::lanes];
+            sum.store(lanes);
+            total += lanes[0];
+        }
     return total;
 }
 } // namespace attest::fast::ATTEST_FAST_TARGET
