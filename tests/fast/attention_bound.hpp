@@ -21,16 +21,19 @@ inline matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed
     return x;
 }
 
+using long_matrix = attest::tensor<long double, dyn, dyn>;
+
 struct bounded {
-    attest::tensor<long double, dyn, dyn> out, out_bound;
+    long_matrix out, out_bound;
     std::vector<long double> lse, lse_bound;
+    long_matrix weights, weights_bound; ///< p_ij = exp(s_ij − lse_i) as the backward pass computes it
 };
 
 template <attest::mask M> bounded bounded_attention(const matrix& q, const matrix& k, const matrix& v, const M& m, double scale) {
     using attest::fast::roundings_of_products, attest::fast::roundings_of_row_sum;
     const std::size_t n_q = q.length(0), n_k = k.length(0), d = q.length(1), d_v = v.length(1);
     constexpr long double u = 0x1p-53L;
-    bounded result{attest::tensor<long double, dyn, dyn>::with_lengths(n_q, d_v), attest::tensor<long double, dyn, dyn>::with_lengths(n_q, d_v), {}, {}};
+    bounded result{long_matrix::with_lengths(n_q, d_v), long_matrix::with_lengths(n_q, d_v), {}, {}, long_matrix::with_lengths(n_q, n_k), long_matrix::with_lengths(n_q, n_k)};
     for (std::size_t i = 0; i < n_q; ++i) {
         std::vector<long double> s(n_k), off(n_k);
         long double greatest = -std::numeric_limits<long double>::infinity(), sum = 0;
@@ -50,6 +53,7 @@ template <attest::mask M> bounded bounded_attention(const matrix& q, const matri
             }
             greatest = std::max(greatest, s[j]);
         }
+        const std::vector<long double> score_off = off;
         std::vector<long double> e(n_k);
         long double weighted = 0; // Σ e_j δ_j
         for (std::size_t j = 0; j < n_k; ++j)
@@ -63,6 +67,12 @@ template <attest::mask M> bounded bounded_attention(const matrix& q, const matri
         result.lse.push_back(greatest + log_sum);
         result.lse_bound.push_back((weighted / sum + static_cast<long double>(roundings_of_row_sum(n_k)) * u + 2 * u * (std::abs(greatest) + std::abs(log_sum) + 1)) * first_order);
         if (sum == 0) continue; // zeros
+        for (std::size_t j = 0; j < n_k; ++j)
+            if (m.visible(i, j)) {
+                result.weights(i, j) = e[j] / sum;
+                result.weights_bound(i, j) = e[j] / sum * first_order *
+                                             (score_off[j] + result.lse_bound[i] + u * std::abs(s[j] - result.lse[i]) + static_cast<long double>(attest::exp_error_relative));
+            }
         for (std::size_t c = 0; c < d_v; ++c) {
             long double out = 0, size = 0, bound = 0;
             for (std::size_t j = 0; j < n_k; ++j) {

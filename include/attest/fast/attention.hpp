@@ -51,29 +51,30 @@ inline double scale_of(const attention_options& options, std::size_t d) {
 }
 inline const kernels& kernels_of(const attention_options& options) { return options.with != nullptr ? *options.with : compiled_kernels(); }
 
-template <class Q, class K, class V, class Out>
-void collect_heads(const Q& q, const K& k, const V& v, Out&& out, double* lse, std::vector<attention_head>& heads) {
-    if constexpr (Q::rank == 2) {
-        heads.push_back({matrix_of(q), matrix_of(k), matrix_of(v), q.length(0), k.length(0), q.length(1), v.length(1), out.data(),
-                         static_cast<std::ptrdiff_t>(v.length(1)), lse});
-    } else {
-        const std::size_t rows = q.length(0) == 0 ? 0 : q.elements() / q.length(0) / (q.length(Q::rank - 1) == 0 ? 1 : q.length(Q::rank - 1));
-        for (std::size_t i = 0; i < q.length(0); ++i) collect_heads(q[i], k[i], v[i], out[i], lse == nullptr ? nullptr : lse + i * rows, heads);
-    }
+// All heads, the first axis first.
+template <class Q, class K, class V> void collect_heads(const Q& q, const K& k, const V& v, std::vector<attention_head>& heads) {
+    if constexpr (Q::rank == 2) heads.push_back({matrix_of(q), matrix_of(k), matrix_of(v), q.length(0), k.length(0), q.length(1), v.length(1)});
+    else
+        for (std::size_t i = 0; i < q.length(0); ++i) collect_heads(q[i], k[i], v[i], heads);
 }
 
-template <mask M> void attend_heads(const std::vector<attention_head>& heads, const M& m, const attention_options& options) {
+// out: the heads' outputs one after another; lse the same, or null.
+template <class Q, class K, class V, mask M>
+void attend(const Q& q, const K& k, const V& v, const M& m, const attention_options& options, double* out, double* lse) {
+    std::vector<attention_head> heads;
+    collect_heads(q, k, v, heads);
     if (heads.empty()) return;
     const kernels& kernel = kernels_of(options);
-    const attention_head& one = heads[0];
-    const std::size_t rows = rows_of_block(one.n_k), blocks = (one.n_q + rows - 1) / rows;
+    const std::size_t n_q = heads[0].n_q, n_k = heads[0].n_k, rows = rows_of_block(n_k), blocks = (n_q + rows - 1) / rows;
+    const double scale = scale_of(options, heads[0].d);
     std::vector<std::optional<packed_head>> packed(heads.size());
     in_parallel(options.threads, heads.size(), [&] { return [&](std::size_t h) { packed[h].emplace(kernel, heads[h]); }; });
     in_parallel(options.threads, heads.size() * blocks, [&] {
-        return [&, memory = block_memory(one.n_k)](std::size_t task) mutable {
-            const std::size_t head = task / blocks, row = task % blocks * rows, count = one.n_q - row < rows ? one.n_q - row : rows;
-            memory.mask.look(m, row, count, one.n_k);
-            attend_block(kernel, heads[head], *packed[head], scale_of(options, one.d), options.on_empty, row, count, memory);
+        return [&, memory = block_memory(n_k)](std::size_t task) mutable {
+            const std::size_t h = task / blocks, row = task % blocks * rows, count = n_q - row < rows ? n_q - row : rows;
+            const attention_target to{out + h * n_q * heads[h].d_v, lse == nullptr ? nullptr : lse + h * n_q};
+            memory.mask.look(m, row, count, n_k);
+            attend_block(kernel, heads[h], to, *packed[h], scale, options.on_empty, row, count, memory);
         };
     });
 }
@@ -102,9 +103,7 @@ template <operand Q, operand K, operand V, mask M = everything>
 [[nodiscard]] auto attention_with_lse(const Q& q, const K& k, const V& v, const M& m = {}, const attention_options& options = {}) {
     detail::check_attention(q, k, v, m);
     attention_result result{detail::like_with_last<axis_of<V, V::rank - 1>>(q, v.length(V::rank - 1)), detail::like_without_last(q)};
-    std::vector<attention_head> heads;
-    detail::collect_heads(q, k, v, result.out, result.lse.data(), heads);
-    detail::attend_heads(heads, m, options);
+    detail::attend(q, k, v, m, options, result.out.data(), result.lse.data());
     return result;
 }
 
@@ -113,9 +112,7 @@ template <operand Q, operand K, operand V, mask M = everything>
 [[nodiscard]] auto attention(const Q& q, const K& k, const V& v, const M& m = {}, const attention_options& options = {}) {
     detail::check_attention(q, k, v, m);
     auto out = detail::like_with_last<axis_of<V, V::rank - 1>>(q, v.length(V::rank - 1));
-    std::vector<attention_head> heads;
-    detail::collect_heads(q, k, v, out, nullptr, heads);
-    detail::attend_heads(heads, m, options);
+    detail::attend(q, k, v, m, options, out.data(), nullptr);
     return out;
 }
 

@@ -14,12 +14,15 @@
 
 namespace attest::fast {
 
-/// One head. Shapes: q n_q × d, k n_k × d, v n_k × d_v, out n_q × d_v, lse n_q.
+/// One head. Shapes: q n_q × d, k n_k × d, v n_k × d_v.
 struct attention_head {
     strided q, k, v;
     std::size_t n_q, n_k, d, d_v;
+};
+
+/// Where its results go. Shapes: out n_q × d_v, contiguous, lse n_q.
+struct attention_target {
     double* out;
-    std::ptrdiff_t out_row;
     double* lse; ///< the greatest score + log of the sum of exponentials (−∞ where no key is visible); or null
 };
 
@@ -72,8 +75,8 @@ inline void scores_of_block(const kernels& kernel, const attention_head& head, c
 }
 
 /// Rows [row, row + count) of the output (and lse). Their mask is in memory.mask.
-inline void attend_block(const kernels& kernel, const attention_head& head, const packed_head& packed, double scale, empty_row on_empty, std::size_t row,
-                         std::size_t count, block_memory& memory) {
+inline void attend_block(const kernels& kernel, const attention_head& head, const attention_target& to, const packed_head& packed, double scale,
+                         empty_row on_empty, std::size_t row, std::size_t count, block_memory& memory) {
     const key_range keys = keys_of_block(kernel, memory.mask);
     const std::size_t n = keys.last - keys.first;
     const auto scores_row = static_cast<std::ptrdiff_t>(score_row(head.n_k));
@@ -89,7 +92,7 @@ inline void attend_block(const kernels& kernel, const attention_head& head, cons
                          .sum = memory.sums,
                          .mask = memory.mask.from(keys.first)});
     for (std::size_t i = 0; i < count; ++i) {
-        if (head.lse != nullptr) head.lse[row + i] = memory.sums[i] == 0 ? memory.maxima[i] : memory.maxima[i] + attest::log(memory.sums[i]);
+        if (to.lse != nullptr) to.lse[row + i] = memory.sums[i] == 0 ? memory.maxima[i] : memory.maxima[i] + attest::log(memory.sums[i]);
         if (memory.sums[i] == 0) memory.sums[i] = on_empty == empty_row::nan ? std::numeric_limits<double>::quiet_NaN() : 1;
     }
     kernel.multiply({.a = {scores, scores_row},
@@ -98,8 +101,8 @@ inline void attend_block(const kernels& kernel, const attention_head& head, cons
                      .b = packed.values.data() + keys.first * kernel.panel,
                      .b_depth = head.n_k,
                      .n = head.d_v,
-                     .c = head.out + static_cast<std::ptrdiff_t>(row) * head.out_row,
-                     .c_row = head.out_row,
+                     .c = to.out + row * head.d_v,
+                     .c_row = static_cast<std::ptrdiff_t>(head.d_v),
                      .divisors = memory.sums});
 }
 
