@@ -67,7 +67,7 @@ TEST_CASE("attention is within its bound, on every target, for odd shapes and ma
 TEST_CASE("ranges of keys are those that the masks say", "[fast]") {
     const auto same = [](const auto& m) {
         std::size_t wrong = 0;
-        for (const std::size_t keys : {0, 1, 5, 9})
+        for (const std::size_t keys : {0U, 1U, 5U, 9U})
             for (std::size_t i = 0; i < 12; ++i) {
                 const fast::key_range range = fast::keys_of(m, i, keys);
                 for (std::size_t j = 0; j < keys; ++j) wrong += (range.first <= j && j < range.last) != m.visible(i, j);
@@ -78,7 +78,7 @@ TEST_CASE("ranges of keys are those that the masks say", "[fast]") {
     constexpr auto most = static_cast<std::size_t>(-1);
     CHECK(same(everything{}) == 0);
     CHECK(same(causal_top_left{}) == 0);
-    for (const std::size_t n : {0, 1, 4, 9}) CHECK(same(causal_bottom_right{n, 5}) == 0);
+    for (const std::size_t n : {0U, 1U, 4U, 9U}) CHECK(same(causal_bottom_right{n, 5}) == 0);
     for (const std::size_t left : {std::size_t{0}, std::size_t{2}, most})
         for (const std::size_t right : {std::size_t{0}, std::size_t{3}, most})
             for (const std::ptrdiff_t shift : {-20, -3, 0, 2, 30}) {
