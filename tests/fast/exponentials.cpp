@@ -89,7 +89,7 @@ TEST_CASE("far below the maximum exponentials are 0", "[fast]") {
 }
 
 TEST_CASE("hidden keys have no weight, and a bias is added", "[fast]") {
-    for (const std::size_t n : {1, 7, 8, 9, 31, 64, 683}) {
+    for (const std::size_t n : {1U, 7U, 8U, 9U, 31U, 64U, 683U}) {
         const auto s = random_doubles(n, 8, 20), bias = random_doubles(n, 9, 3);
         std::vector<unsigned char> seen(n);
         std::mt19937_64 generator(n);

@@ -37,16 +37,16 @@ ATTEST_FAST_INLINE double greatest_of_lanes(const pack (&lanes)[row_packs]) {
 
 inline constexpr double minus_infinite = -attest::detail::infinity_of_double;
 
-// s + bias where it may be seen, −∞ elsewhere: the scores of one row, in p. Returns the greatest.
-inline double masked_scores(const double* s, std::size_t n, double* p, const unsigned char* seen, const double* bias) {
-    double greatest = minus_infinite;
-    for (std::size_t j = 0; j < n; ++j) {
-        double score = bias != nullptr ? s[j] + bias[j] : s[j];
-        if (seen != nullptr && seen[j] == 0) score = minus_infinite;
-        p[j] = score;
-        if (score > greatest) greatest = score;
+// s where it may be seen, −∞ elsewhere: the scores of one row, in p.
+inline void hide(const double* s, std::size_t n, double* p, const unsigned char* seen) {
+    for (std::size_t j = 0; j < n; ++j) p[j] = seen[j] != 0 ? s[j] : minus_infinite;
+}
+// s + bias, in p.
+inline void add_bias(const double* s, std::size_t n, double* p, const double* bias) {
+    for (std::size_t j = 0; j < n; j += pack::lanes) {
+        const std::size_t count = n - j < pack::lanes ? n - j : pack::lanes;
+        store_first(load_first(s + j, count, 0) + load_first(bias + j, count, 0), p + j, count);
     }
-    return greatest;
 }
 
 inline double greatest_of(const double* s, std::size_t n) {
@@ -104,16 +104,16 @@ inline void exponentials(const exponentials_call& call) {
         for (std::size_t j = 0; j < first; ++j) p[j] = 0;
         for (std::size_t j = last; j < call.n; ++j) p[j] = 0;
         p += first;
-        double greatest = minus_infinite; // of the visible scores
-        if (mask.seen != nullptr || mask.bias != nullptr) {
-            greatest = masked_scores(s, last - first, p, mask.seen != nullptr ? mask.seen + row * mask.seen_row + first : nullptr,
-                                     mask.bias != nullptr ? mask.bias + row * mask.bias_row + first : nullptr);
+        if (mask.bias != nullptr) {
+            add_bias(s, last - first, p, mask.bias + row * mask.bias_row + first);
             s = p;
-        } else if (!call.given) {
-            greatest = greatest_of(s, last - first);
         }
-        if (call.given) greatest = call.maximum[i];
-        else call.maximum[i] = greatest;
+        if (mask.seen != nullptr) {
+            hide(s, last - first, p, mask.seen + row * mask.seen_row + first);
+            s = p;
+        }
+        const double greatest = call.given ? call.maximum[i] : greatest_of(s, last - first); // of the visible scores
+        call.maximum[i] = greatest;
         // Where nothing is visible, all of it is 0 after any finite shift.
         call.sum[i] = exponentials_of(s, last - first, p, greatest == minus_infinite ? 0.0 : greatest);
     }

@@ -12,6 +12,7 @@
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
 #include "attest/fast/product-inl.hpp"
+#include "attest/fast/softmax_gradient-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
 
@@ -27,6 +28,8 @@ inline constexpr kernels table{
     .pack = pack_columns,
     .multiply = multiply,
     .exponentials = exponentials,
+    .softmax_gradient = softmax_gradient,
+    .row_products = row_products,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET

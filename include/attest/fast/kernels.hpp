@@ -67,6 +67,16 @@ struct exponentials_call {
     bool given = false; ///< what is subtracted stands in `maximum` already (the backward pass: the log of the sum of exponentials)
 };
 
+/// Shapes: p m × n, d m × n, mean m.
+struct softmax_gradient_call {
+    const double* p;
+    std::ptrdiff_t p_row;
+    std::size_t m, n;
+    double* d;
+    std::ptrdiff_t d_row;
+    const double* mean;
+};
+
 struct kernels {
     const char* name;  ///< of the instruction set
     bool has_fma;      ///< has the processor an operation for a · b + c, or is it a call of std::fma?
@@ -85,6 +95,12 @@ struct kernels {
     /// With x the difference: its rounding is at most 2^−53 |x|, and exp is off by at most exp_error_relative (0x1.2p-53; elementary/exp.hpp) of e^x; below
     /// x = −708 the result is 0, off by less than 2^−1021. Scores must be below 2^1000 in magnitude where they are visible.
     void (*exponentials)(const exponentials_call& call);
+
+    /// d_ij = p_ij (d_ij − mean_i): two roundings.
+    void (*softmax_gradient)(const softmax_gradient_call& call);
+
+    /// sums_i = Σ_j a_ij b_ij, for m rows of n: each product is rounded, and then as often as a term of a row's sum.
+    void (*row_products)(const strided& a, const strided& b, std::size_t m, std::size_t n, double* sums);
 };
 
 /// Doubles that `pack` writes.
