@@ -49,7 +49,7 @@ namespace detail {
 inline double scale_of(const attention_options& options, std::size_t d) {
     return options.scale ? *options.scale : d == 0 ? 1 : 1 / std::sqrt(static_cast<double>(d));
 }
-inline const kernels& kernels_of(const attention_options& options) { return options.with != nullptr ? *options.with : compiled_kernels(); }
+inline const kernels& kernels_of(const attention_options& options) { return kernels_or_compiled(options.with); }
 
 // All heads, the first axis first.
 template <class Q, class K, class V> void collect_heads(const Q& q, const K& k, const V& v, std::vector<attention_head>& heads) {
