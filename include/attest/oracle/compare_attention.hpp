@@ -35,6 +35,7 @@ public:
     template <class S> void begin_slice(const attention_engine<ball<S>>& engine, std::size_t slice) {
         slice_ = slice;
         facts_->enter(engine, slice);
+        seen_.enter(facts_->values());
         if (gradients_) gradients_->begin_slice(engine, slice);
     }
     void begin_row(const row_values& values) {
@@ -44,6 +45,8 @@ public:
         forward_.clear();
         for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, row_, lambda_));
         moves_.reset();
+        out_.resize(arithmetics_.size());
+        for (forward_limits::output_limits& of : out_) of.limits.clear();
         if (gradients_) gradients_->row(values_, row_, forward_);
     }
     template <class S> void end_slice(const slice_gradient<ball<S>>& gradient, std::size_t slice) {
@@ -135,16 +138,20 @@ private:
     }
     element_limits out(const forward_limits& forward, std::size_t c, std::size_t a, element_facts& facts) {
         if (values_.visible.empty()) return {0, 0, 0};
-        const auto value = [&](std::size_t j) { return facts_->values()(values_.visible[j], c); };
-        const auto hull = forward.hull(value);
+        forward_limits::output_limits& row = out_[a];
+        if (row.limits.empty()) {
+            seen_.see(values_.visible);
+            if (arithmetics_[a]->query_key > 0 && facts_->is_dot() && !moves_)
+                moves_.emplace(row_, facts_->query(values_.i), p_.d_v, [&](std::size_t j, std::size_t k) { return facts_->key(values_.visible[j], k); },
+                               [&](std::size_t j, std::size_t e) { return facts_->values()(values_.visible[j], e); });
+            forward.output(values_.out, seen_, moves_ ? &*moves_ : nullptr, sums_, row);
+        }
+        const auto hull = row.hulls[c];
         facts.hull_low = hull.low;
         facts.hull_high = hull.high;
         const double exact = values_.out[c], farthest = std::max(hull.high - exact, exact - hull.low);
         facts.reach = exact == 0 ? farthest : std::min(farthest, size_of(exact));
-        if (arithmetics_[a]->query_key > 0 && facts_->is_dot() && !moves_)
-            moves_.emplace(row_, facts_->query(values_.i), p_.d_v, [&](std::size_t j, std::size_t k) { return facts_->key(values_.visible[j], k); },
-                           [&](std::size_t j, std::size_t e) { return facts_->values()(values_.visible[j], e); });
-        return forward.out(exact, value, moves_ ? &*moves_ : nullptr, c);
+        return row.limits[c];
     }
 
     const attention_problem& p_;
@@ -160,6 +167,9 @@ private:
     row_facts row_;
     std::vector<std::unique_ptr<forward_limits>> forward_;
     std::optional<query_moves> moves_;
+    seen_values seen_;
+    output_sums sums_;
+    std::vector<forward_limits::output_limits> out_; // of each arithmetic; empty until the row's output is asked for
     std::vector<element_limits> limits_;
     double seconds_ = 0;
 };

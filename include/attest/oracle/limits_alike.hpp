@@ -14,6 +14,7 @@
 /// never below 6.
 #pragma once
 
+#include "attest/fast/limit_kernels.hpp"
 #include "attest/oracle/limits_score_sizes.hpp"
 
 namespace attest {
@@ -51,11 +52,12 @@ public:
         return sum;
     }
 
+    /// The same as the kernel fast::alike_call takes it.
+    [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
+    [[nodiscard]] std::span<const fast::alike_run> runs() const { return runs_; }
+
 private:
-    struct run {
-        std::uint32_t end;
-        double spread; // in units of b
-    };
+    using run = fast::alike_run; // spread in units of b
     template <class Amplitude> [[nodiscard]] double square_of(const Amplitude& a, std::size_t first, const run& r) const {
         double total = 0, squares = 0, sizes = 0;
         for (std::size_t k = first; k < r.end; ++k) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/elementary/exp.hpp"
+#include "attest/fast/compiled_limits.hpp"
 #include "attest/oracle/limits_score.hpp"
 
 #include <optional>
@@ -29,6 +30,8 @@ struct row_facts {
     double sink_weight = 0;
     input_width values = {};       ///< of v
     double key_alike = 1;          ///< how far all stored keys round alike: share_of_fractions (limits_alike.hpp); 1: nothing is known
+
+    const fast::limit_kernels* kernels = &fast::compiled_limit_kernels(); ///< what the sums are made with; the same bits with all
 
     bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift
 

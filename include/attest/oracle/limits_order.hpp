@@ -53,6 +53,10 @@ template <class Score> [[nodiscard]] std::size_t longest_climb(std::size_t n, co
 /// most), |o| + λ/2 · √Σt² + λ²/6 · max|t|. Never more than Σ|t|.
 class partial_sums {
 public:
+    partial_sums() = default;
+    /// Added up elsewhere: all; the least and the greatest of 0 and the prefix sums; Σt²; max|t|; Σ|t|.
+    partial_sums(double prefix, double low, double high, double squares, double greatest, double sizes)
+        : prefix_{prefix}, low_{low}, high_{high}, squares_{squares}, greatest_{greatest}, sizes_{sizes} {}
     void add(double term) {
         const double s = term < 0 ? -term : term;
         prefix_ += term;
