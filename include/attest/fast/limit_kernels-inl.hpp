@@ -22,7 +22,12 @@ inline constexpr limit_kernels limit_table{
     .alike = alike,
     .moves = moves,
     .dot_sizes = dot_sizes,
-    .exponentials = exponentials_near_zero,
+    .score_errors = score_errors,
+    .log_weights = log_weights,
+    .grown_weights = grown_weights,
+    .greatest_sum = greatest_sum,
+    .divide = divide,
+    .exponentials = exponentials_of_any,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET

@@ -124,12 +124,39 @@ struct moves_call {
     double* mean;               ///< d_k
 };
 
-/// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds them transposed: component c of key j lies at keys[c · stride + j],
-/// and can be read, and the results written, up to a multiple of `limit_lanes`, from which `first` begins.
+/// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds blocks of `key_block` keys, each component by component: component c
+/// of key j lies at keys[(j / key_block · components + c) · key_block + j % key_block]. Whole blocks are read and written.
+inline constexpr std::size_t key_block = 32;
 struct dot_sizes_call {
     const double *query, *keys;
-    std::size_t components, stride, first, last;
+    std::size_t components, first, last;
     double *raw, *sizes;
+};
+
+/// What plain scores may be off by before anything is added: score_errors::before_added (oracle/limits_score.hpp) without cap and rotation, for many keys.
+struct score_errors_call {
+    std::size_t count;
+    const double *terms, *operands, *of_key, *scaled; ///< of score_size, and raw · scale with its sign
+    double relative, tiny_of_sum, kept_tiny, tiny, scale, root_of_scale, of_query, greatest_sum, greatest_operand, log2_e;
+    bool stored, scale_is_power; ///< scores are stored; the scale is a power of two
+    double score, score_tiny, greatest;
+    double* error;
+};
+
+/// L, what happens to a weight where parts are merged: row_limits (oracle/limits_row.hpp).
+struct log_weights_call {
+    std::size_t count;
+    const double *score, *error;
+    double top, greatest, per_exp, slope, of_shift, of_lse, log_n, of_log;
+    double* log_weight; ///< ((error + per_exp + slope · distance) + of_shift) + of_lse (max(|score|, |top|) + log_n) + of_log; distance = top − score + error
+};
+
+/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), shrunk = w e^−L.
+struct grown_weights_call {
+    std::size_t count;
+    const double *weight, *log_weight;
+    double slack;
+    double *grown, *raised, *shrunk;
 };
 
 struct limit_kernels {
@@ -140,6 +167,13 @@ struct limit_kernels {
     void (*alike)(const alike_call&);
     void (*moves)(const moves_call&);
     void (*dot_sizes)(const dot_sizes_call&);
+    void (*score_errors)(const score_errors_call&);
+    void (*log_weights)(const log_weights_call&);
+    void (*grown_weights)(const grown_weights_call&);
+    /// The greatest a_j + b_j, or −∞.
+    double (*greatest_sum)(const double* a, const double* b, std::size_t count);
+    /// x_j / by.
+    void (*divide)(const double* x, std::size_t count, double by, double* to);
     /// exp of so many numbers, with the bits of attest::exp; `to` may be `x`.
     void (*exponentials)(const double* x, std::size_t count, double* to);
 };

@@ -17,42 +17,115 @@ ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
 
 inline void dot_sizes(const dot_sizes_call& call) {
-    constexpr std::size_t at_once = limit_lanes / pack::lanes < 4 ? 4 : limit_lanes / pack::lanes, block = at_once * pack::lanes;
-    const auto run = [&]<std::size_t count>(std::integral_constant<std::size_t, count>, std::size_t j) {
-        pack raw[count], sizes[count];
-        for (std::size_t v = 0; v < count; ++v) raw[v] = sizes[v] = pack::zero();
-        const double* key = call.keys + j;
-        for (std::size_t c = 0; c < call.components; ++c, key += call.stride) {
-            const pack q = pack::broadcast(call.query[c]);
-            for (std::size_t v = 0; v < count; ++v) {
-                const pack term = product(q, pack::load(key + v * pack::lanes));
-                raw[v] += term;
-                sizes[v] += absolute(term);
+    constexpr std::size_t at_once = key_block / pack::lanes < 4 ? key_block / pack::lanes : 4;
+    for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
+        for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
+            const double* key = call.keys + block * key_block * call.components + part;
+            pack raw[at_once], sizes[at_once];
+            for (std::size_t v = 0; v < at_once; ++v) raw[v] = sizes[v] = pack::zero();
+            for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
+                const pack q = pack::broadcast(call.query[c]);
+                for (std::size_t v = 0; v < at_once; ++v) {
+                    const pack term = product(q, pack::load(key + v * pack::lanes));
+                    raw[v] += term;
+                    sizes[v] += absolute(term);
+                }
+            }
+            for (std::size_t v = 0; v < at_once; ++v) {
+                raw[v].store(call.raw + block * key_block + part + v * pack::lanes);
+                sizes[v].store(call.sizes + block * key_block + part + v * pack::lanes);
             }
         }
-        for (std::size_t v = 0; v < count; ++v) {
-            raw[v].store(call.raw + j + v * pack::lanes);
-            sizes[v].store(call.sizes + j + v * pack::lanes);
-        }
-    };
-    std::size_t j = call.first;
-    for (; j + block <= call.last; j += block) run(std::integral_constant<std::size_t, at_once>{}, j);
-    for (; j < call.last; j += pack::lanes) run(std::integral_constant<std::size_t, 1>{}, j);
 }
 
-// Where no argument is far from 0, k is 0, and so the series is all there is: the operations of attest::exp, which it has between.
-inline void exponentials_near_zero(const double* x, std::size_t count, double* to) {
+inline void score_errors(const score_errors_call& call) {
+    const auto all = [](double x) { return pack::broadcast(x); };
+    const pack relative = all(call.relative), tiny_of_sum = all(call.tiny_of_sum), kept_tiny = all(call.kept_tiny), tiny = all(call.tiny), scale = all(call.scale),
+               of_sum = all(call.scale > 1 ? call.scale : 1), greatest_sum = all(call.greatest_sum), infinity = all(attest::detail::infinity_of_double),
+               log2_e = all(call.log2_e), root = all(call.root_of_scale), score = all(call.score), score_tiny = all(call.score_tiny);
+    const pack of_query = product(log2_e, all(call.of_query)) * all(call.scale < call.root_of_scale ? call.root_of_scale : call.scale);
+    for (std::size_t j = 0; j < call.count; j += pack::lanes) {
+        const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
+        const pack terms = load_first(call.terms + j, here, 0.0), scaled = absolute(load_first(call.scaled + j, here, 0.0));
+        pack error = product(scale, product(relative, terms));
+        error += product(of_sum, tiny_of_sum + product(kept_tiny, load_first(call.operands + j, here, 0.0))) + product(tiny, terms);
+        const pack size = product(scale, terms) + error, unscaled = call.scale > 0 ? size / scale : maximum(terms, size);
+        const auto overflows = (unscaled > greatest_sum) | (product(log2_e, size) > greatest_sum);
+        const pack most = maximum(load_first(call.of_key + j, here, 0.0) * root, of_query);
+        if (call.stored) {
+            if (!call.scale_is_power) error += product(score, scaled + error) + product(scale, score_tiny);
+            error += product(score, scaled + error) + score_tiny;
+            error = select(scaled + error > all(call.greatest), infinity, error);
+        }
+        error = select(overflows, infinity, error);
+        store_first(select(most * all(1 + 0x1p-7) < all(call.greatest_operand), error, infinity), call.error + j, here);
+    }
+}
+
+inline void log_weights(const log_weights_call& call) {
+    const auto all = [](double x) { return pack::broadcast(x); };
+    const pack top = all(call.top), size_of_top = absolute(top), greatest = all(call.greatest), per_exp = all(call.per_exp), slope = all(call.slope),
+               of_shift = all(call.of_shift), of_lse = all(call.of_lse), log_n = all(call.log_n), of_log = all(call.of_log);
+    for (std::size_t j = 0; j < call.count; j += pack::lanes) {
+        const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
+        const pack score = load_first(call.score + j, here, 0.0), error = load_first(call.error + j, here, 0.0);
+        const pack distance = minimum(greatest, top - score + error), plain = error + per_exp + product(slope, distance);
+        const pack size = minimum(greatest, maximum(size_of_top, absolute(score))) + log_n;
+        store_first(plain + of_shift + product(of_lse, size) + of_log, call.log_weight + j, here);
+    }
+}
+
+inline double greatest_sum(const double* a, const double* b, std::size_t count) {
+    pack greatest[2] = {pack::broadcast(-attest::detail::infinity_of_double), pack::broadcast(-attest::detail::infinity_of_double)};
+    std::size_t j = 0;
+    for (; j + 2 * pack::lanes <= count; j += 2 * pack::lanes)
+        for (std::size_t v = 0; v < 2; ++v)
+            greatest[v] = maximum(pack::load(a + j + v * pack::lanes) + pack::load(b + j + v * pack::lanes), greatest[v]);
+    double lanes[pack::lanes];
+    maximum(greatest[0], greatest[1]).store(lanes);
+    double top = lanes[0];
+    for (std::size_t i = 1; i < pack::lanes; ++i) top = lanes[i] > top ? lanes[i] : top;
+    for (; j < count; ++j) top = a[j] + b[j] > top ? a[j] + b[j] : top;
+    return top;
+}
+
+inline void divide(const double* x, std::size_t count, double by, double* to) {
     for (std::size_t j = 0; j < count; j += pack::lanes) {
         const std::size_t here = count - j < pack::lanes ? count - j : pack::lanes;
-        const pack given = load_first(x + j, here, 0.0);
-        if (!all_of(absolute(given) < pack::broadcast(0.34))) { // below log(2)/2: k = 0
-            for (std::size_t i = 0; i < here; ++i) to[j + i] = attest::exp(x[j + i]);
-            continue;
-        }
-        pack series = pack::zero();
-        for (const double c : attest::detail::exp_coefficients) series = product(series, given) + pack::broadcast(c);
-        const pack one = pack::broadcast(1.0), sum = one + given, lost = (one - sum) + given;
-        store_first(sum + (lost + product(product(given, given), series)), to + j, here);
+        store_first(load_first(x + j, here, 0.0) / pack::broadcast(by), to + j, here);
+    }
+}
+
+// Below log(2)/2 the k of attest::exp is 0, and what is left of its operations is this.
+inline constexpr double near_zero = 0.34;
+ATTEST_FAST_INLINE pack exp_near_zero(pack x) {
+    pack series = pack::broadcast(attest::detail::exp_coefficients[0]);
+    for (std::size_t n = 1; n < sizeof attest::detail::exp_coefficients / sizeof(double); ++n)
+        series = product(series, x) + pack::broadcast(attest::detail::exp_coefficients[n]);
+    const pack one = pack::broadcast(1.0), sum = one + x, lost = (one - sum) + x;
+    return sum + (lost + product(product(x, x), series));
+}
+ATTEST_FAST_INLINE pack exp_of_lanes(pack x) {
+    if (all_of(absolute(x) < pack::broadcast(near_zero))) return exp_near_zero(x);
+    double lanes[pack::lanes];
+    x.store(lanes);
+    for (double& one : lanes) one = attest::exp(one);
+    return pack::load(lanes);
+}
+inline void exponentials_of_any(const double* x, std::size_t count, double* to) {
+    for (std::size_t j = 0; j < count; j += pack::lanes) {
+        const std::size_t here = count - j < pack::lanes ? count - j : pack::lanes;
+        store_first(exp_of_lanes(load_first(x + j, here, 0.0)), to + j, here);
+    }
+}
+inline void grown_weights(const grown_weights_call& call) {
+    const pack slack = pack::broadcast(call.slack);
+    for (std::size_t j = 0; j < call.count; j += pack::lanes) {
+        const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
+        const pack w = load_first(call.weight + j, here, 0.0), bound = load_first(call.log_weight + j, here, 0.0), up = exp_of_lanes(bound);
+        store_first(product(w, up), call.grown + j, here);
+        store_first(product(w, product(product(bound, up), slack)), call.raised + j, here);
+        store_first(product(w, exp_of_lanes(-bound)), call.shrunk + j, here);
     }
 }
 

@@ -79,6 +79,7 @@ public:
             if (bilinear_) bilinear_keys_.push_back(bilinear_->of_key(keys_.back()));
             if (additive_) additive_keys_.push_back(additive_->of_key(keys_.back()));
         }
+        if (is_dot()) transpose_keys();
         key_alike_ = in_16_bits_ ? share_of_fractions(values_of_keys_) : 1;
         slope_ = engine.alibi_slope().value_or(0);
         sink_ = engine.sink_logit();
@@ -94,15 +95,22 @@ public:
         f.score = values.scores;
         f.weight = values.weights;
         f.lse = values.lse;
+        f.kernels = kernels_;
         f.rule = rule_;
         f.values = values_width_;
         f.rule.query_turn = queries_[values.i].greatest_turn();
         f.key_alike = key_alike_;
         for (std::size_t l = 0; l < f.score.size(); ++l) f.greatest = l == 0 ? f.score[l] : std::max(f.greatest, f.score[l]);
         prepare_query(values.i);
+        if (is_dot() && !values.visible.empty()) multiply_keys(values.i, values.visible.front(), values.visible.back() + 1);
+        const bool plain = is_dot() && !rule_.rotated;
+        if (plain) add_plain_sizes(f.plain, values);
+        if (!plain || in_16_bits_) f.sizes.reserve(values.visible.size());
+        f.scaled.reserve(values.visible.size());
         for (const std::size_t j : values.visible) {
-            f.sizes.push_back(size(values.i, j));
-            f.scaled.push_back(detail::unfused(raw(values.i, j) * signed_scale_));
+            if (is_dot() && (!plain || in_16_bits_)) f.sizes.push_back(size_of_dot(queries_[values.i], keys_[j], terms_[j], in_16_bits_));
+            else if (!is_dot()) f.sizes.push_back(size(values.i, j));
+            f.scaled.push_back(detail::unfused((is_dot() ? raw_[j] : raw(values.i, j)) * signed_scale_));
             if (how_.position == position_kind::alibi) {
                 const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(values.i) - shift_;
                 f.alibi.push_back(-detail::unfused(slope_ * static_cast<double>(ahead < 0 ? -ahead : ahead)));
@@ -163,6 +171,30 @@ private:
     [[nodiscard]] static double size_of_component(const score_vector& of, std::size_t c) {
         return std::max(detail::size_of(of.x[c]), of.norm.empty() ? 0.0 : of.norm[c]);
     }
+    // As fast::dot_sizes_call takes the keys.
+    void transpose_keys() {
+        const std::size_t n = keys_.size(), block = fast::key_block, padded = (n + block - 1) / block * block, d = keys_.empty() ? 0 : keys_.front().x.size();
+        transposed_.assign(d * padded, 0.0);
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t c = 0; c < d; ++c) transposed_[(j / block * d + c) * block + j % block] = keys_[j].x[c];
+        raw_.resize(padded);
+        terms_.resize(padded);
+    }
+    void add_plain_sizes(plain_sizes& to, const row_values& values) const {
+        const score_vector& q = queries_[values.i];
+        to.of_query = q.greatest;
+        for (std::vector<double>* x : {&to.terms, &to.operands, &to.of_key}) x->reserve(values.visible.size());
+        for (const std::size_t j : values.visible) {
+            to.terms.push_back(terms_[j]);
+            to.operands.push_back(q.sum + keys_[j].sum);
+            to.of_key.push_back(keys_[j].greatest);
+        }
+    }
+    // raw and Σ|q_c k_c| of these keys.
+    void multiply_keys(std::size_t i, std::size_t first, std::size_t last) {
+        const std::vector<double>& q = queries_[i].x;
+        kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, raw_.data(), terms_.data()});
+    }
     void prepare_query(std::size_t i) {
         if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i]);
         if (additive_) additive_query_ = additive_->of_query(queries_[i]);
@@ -184,6 +216,8 @@ private:
     std::vector<double> values_of_keys_;
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
+    const fast::limit_kernels* kernels_ = &fast::compiled_limit_kernels();
+    std::vector<double> transposed_, raw_, terms_; // the keys; of the last query
     std::optional<bilinear_sizes::query> bilinear_query_;
     additive_sizes::projected additive_query_;
     std::optional<double> sink_;

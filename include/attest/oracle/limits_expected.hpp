@@ -44,7 +44,7 @@ class expected_output {
 public:
     expected_output(const arithmetic& a, const row_facts& f, const row_limits& certain, double lambda)
         : a_{a}, f_{f}, certain_{certain}, lambda_{lambda}, core_arithmetic_{detail::without_stores(a)},
-          core_(core_arithmetic_, f, detail::expected_rescalings(certain.scores(), lambda), a.query_key > 0 ? a.weight_tiny : 0) {
+          core_(core_arithmetic_, f, detail::expected_rescalings(certain.scores(), lambda), a.query_key > 0 ? a.weight_tiny : 0, &certain) {
         stores_scores_ = a.score > 0 && !f.scores_are_inputs;
         stores_weights_ = a.weight > 0;
         add_entries();
@@ -96,6 +96,7 @@ private:
     void add_entries() {
         const std::size_t n = certain_.entries();
         const std::vector<double>&rest = core_.log_weights(), &all_errors = certain_.errors(), &core_errors = core_.errors();
+        if (!stores_scores_ && !stores_weights_) return add_plain_entries();
         exponentials e{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
         std::vector<double> bound(n);
         for (std::size_t j = 0; j < n; ++j) {
@@ -121,12 +122,38 @@ private:
             c_.behind.resize(n);
             for (std::size_t j = 0; j < f_.factor.size(); ++j) c_.behind[j] = f_.factor[j] > 1 && c_.tiny[j] > 0 ? a_.weight_tiny : 0;
         }
-        of_values_ = 0;
-        const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
-        for (std::size_t j = 0; j < n; ++j)
-            of_values_ += detail::unfused(detail::unfused((j < f_.weight.size() ? f_.factor_of(j) : 0) * c_.most[j]) * of_operands);
+        finish_entries();
+    }
+    // The same where nothing is stored in 16 bits.
+    void add_plain_entries() {
+        const std::size_t n = certain_.entries();
+        const std::vector<double>&rest = core_.log_weights(), &w = core_.weights();
+        std::vector<double> shrunk(n);
+        c_.most.resize(n);
+        c_.raised.resize(n);
+        f_.kernels->grown_weights({n, w.data(), rest.data(), detail::slack, c_.most.data(), c_.raised.data(), shrunk.data()});
+        for (std::size_t j = 0; j < n; ++j) {
+            if (!(rest[j] <= 1)) {
+                c_.most[j] = w[j] + certain_.raised_by(j, certain_.log_weights()[j]);
+                c_.raised[j] = c_.most[j] - w[j];
+            }
+            raised_sum_ += c_.raised[j];
+            low_sum_ += shrunk[j];
+            c_.raised[j] += a_.exp_flush;
+        }
+        if (core_.stored_most() > 0) {
+            c_.operands.resize(n);
+            for (std::size_t j = 0; j < n; ++j) c_.operands[j] = detail::unfused(c_.most[j] * core_.stored()[j]);
+        }
+        finish_entries();
+    }
+    void finish_entries() {
         for (const std::vector<double>* x : {&c_.raised, &c_.most, &c_.operands, &c_.tiny, &c_.bent, &c_.own, &c_.added, &c_.query, &c_.scaled, &c_.alibi, &c_.stored})
-            for (const double one : *x) c_.finite = c_.finite && one - one == 0;
+            for (const double one : *x) c_.finite &= one - one == 0;
+        const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
+        if (of_operands == 0 && c_.finite) return;
+        for (std::size_t j = 0; j < c_.most.size(); ++j)
+            of_values_ += detail::unfused(detail::unfused((j < f_.weight.size() ? f_.factor_of(j) : 0) * c_.most[j]) * of_operands);
     }
     void add_entry(std::size_t j, double bound, double rest, double exp_of_bound, double exp_of_rest, double exp_down, bool& any_tiny) {
         const bool is_key = j < f_.weight.size();

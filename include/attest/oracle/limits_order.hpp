@@ -34,18 +34,51 @@ template <class Score> [[nodiscard]] std::size_t longest_climb(std::size_t n, co
     return longest;
 }
 
+// Never less than longest_climb, and cheaper. A climb meets at most the rest of the block in which it begins; then, from the next block's first score on,
+// the new maxima of that block; and after it, of blocks whose greatest score is new, the scores above the greatest before.
+template <class Score> [[nodiscard]] std::size_t bound_of_climb(std::size_t n, const Score& score) {
+    constexpr std::size_t block = 16;
+    struct step {
+        double greatest;
+        std::size_t first, climb; // the block's; from its greatest on
+    };
+    std::vector<step> ahead; // as in longest_climb
+    ahead.reserve(n / block + 1);
+    std::size_t longest = 0;
+    for (std::size_t end = n; end > 0;) {
+        const std::size_t first = (end - 1) / block * block;
+        double greatest = score(first);
+        std::size_t climb = 0, maxima = 1;
+        for (std::size_t k = first + 1; k < end; ++k) {
+            const double s = score(k);
+            maxima += s > greatest ? 1 : 0;
+            greatest = s > greatest ? s : greatest;
+        }
+        while (!ahead.empty() && !(ahead.back().greatest > greatest)) ahead.pop_back();
+        if (!ahead.empty()) {
+            climb = ahead.back().climb;
+            for (std::size_t k = ahead.back().first; k < std::min(n, ahead.back().first + block); ++k) climb += score(k) > greatest ? 1 : 0;
+        }
+        ahead.push_back({greatest, first, climb});
+        longest = std::max(longest, maxima + climb);
+        end = first;
+    }
+    return longest + block;
+}
+
 /// Rescalings of a kernel that goes over the keys, or over any stretch of them, in order or in reverse, by blocks of any size (a block's maximum is
 /// new only if its element is); or in an order that has nothing to do with the scores: then the k-th score is a new maximum with probability 1/k,
 /// independently, so that Bernstein's inequality bounds their number. Never more than n.
 [[nodiscard]] inline double expected_rescalings(std::span<const double> score, double lambda) {
     const std::size_t n = score.size();
     if (n == 0) return 0;
-    const std::size_t forwards = longest_climb(n, [&](std::size_t k) { return score[k]; }),
-                      backwards = longest_climb(n, [&](std::size_t k) { return score[n - 1 - k]; });
     const auto count = static_cast<double>(n);
     const double exponent = unfused(lambda * lambda) / 2, mean = attest::log(count) + 1;
     const double random = mean + exponent / 3 + attest::sqrt(unfused(exponent * exponent) / 9 + unfused(2 * exponent * mean));
-    return std::min(count, std::max(static_cast<double>(std::max(forwards, backwards)), random));
+    const auto onwards = [&](std::size_t k) { return score[k]; };
+    const auto back = [&](std::size_t k) { return score[n - 1 - k]; };
+    if (static_cast<double>(std::max(bound_of_climb(n, onwards), bound_of_climb(n, back))) <= random) return std::min(count, random); // neither is more
+    return std::min(count, std::max(static_cast<double>(std::max(longest_climb(n, onwards), longest_climb(n, back))), random));
 }
 
 /// The greatest partial sum of terms t_j with sum o: of a stretch of neighbours (in order, in reverse, pairwise, blocked, split), the range of the

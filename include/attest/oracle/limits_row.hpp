@@ -49,6 +49,8 @@
 #include "attest/elementary/log.hpp"
 #include "attest/oracle/limits_facts.hpp"
 
+#include <memory>
+
 namespace attest {
 
 namespace detail {
@@ -67,38 +69,17 @@ public:
 
     row_limits(const arithmetic& a, const row_facts& f)
         : row_limits(a, f, static_cast<double>(f.weight.size()), a.query_key > 0 ? a.weight_tiny : 0) {}
-    /// With at most so many rescalings; `stored_tiny`: see score_errors.
-    row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny)
-        : a_{a}, f_{f}, rescalings_{rescalings}, errors_(a, f.rule, stored_tiny) {
+    /// With at most so many rescalings; `stored_tiny`: see score_errors. `like`: the same row in another arithmetic, from which is taken what is the same.
+    row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny, const row_limits* like = nullptr)
+        : a_{a}, f_{f}, rescalings_{rescalings}, stored_tiny_{stored_tiny}, errors_(a, f.rule, stored_tiny),
+          entries_{like == nullptr ? entries_of(f) : like->entries_}, weight_{entries_->weight}, score_{entries_->score} {
         keys_ = f.weight.size();
-        weight_ = f.weight;
-        score_ = f.score;
-        if (f.sink) {
-            weight_.push_back(f.sink_weight);
-            score_.push_back(*f.sink);
-        }
-        const std::size_t n = weight_.size();
-        double total = 0;
-        for (const double w : weight_) total += w;
-        for (double& w : weight_) w /= total;
-        double top = -detail::infinity_of_double, top_of_keys = top; // no computed score, and so no shift, is greater
-        for (std::size_t j = 0; j < n; ++j) {
-            before_.push_back(j < keys_ && !f.scores_are_inputs ? before_added(j) : 0);
-            error_.push_back(score_error(j));
-            top = std::max(top, score_[j] + error_[j]);
-            if (j < keys_) top_of_keys = top;
-        }
-        top_ = top;
-        top_of_keys_ = top_of_keys;
+        scores_ = like != nullptr && like->has_same_scores(a, stored_tiny) ? like->scores_ : std::make_shared<errors_of_scores>(make_errors());
         per_exp_ = 1.01 * (1 + rescalings) * a.exp_relative;
+        const std::size_t n = weight_.size();
         const auto count = static_cast<double>(n);
         log_n_ = attest::log(count) + 1;
-        merged_.log_weight.resize(n);
-        for (std::size_t j = 0; j < n; ++j) {
-            const double of_lse = std::min(std::max(size(score_[j]), size(top)), formats::f64.greatest()) + log_n_;
-            merged_.log_weight[j] = plain_bound(j) + detail::unfused((a.exp_slope + 2 * a.unit) * lazy_shift) + detail::unfused(2 * a.unit * of_lse) +
-                                    detail::unfused((a.function + a.unit) * log_n_);
-        }
+        merge();
         // n products, n sums, the rescalings; a quotient in two steps, and again where parts are merged.
         sum_ = detail::roundings(count + rescalings + 8, a.unit);
         store_ = detail::together(a.weight, a.operand);                             // the weight as stored, or as an operand
@@ -106,17 +87,17 @@ public:
         if (!f.factor.empty()) store_ = detail::together(store_, a.weight);
         product_ = detail::together(detail::together(sum_, factor_error_),
                                     detail::together(a.operand, detail::input_unit(a, f.values))); // and v as an operand
-        stored_.assign(n, store_);
+        if (store_ > 0) stored_.assign(n, store_);
         if (n > 0 && f.factor.empty() && store_ > 0) limit_store_of_greatest();
     }
     row_limits(const row_limits&) = delete;
     row_limits& operator=(const row_limits&) = delete;
 
     /// True if nothing can be said: a score may overflow, or the sums are too long for the arithmetic.
-    [[nodiscard]] bool unbounded() const { return overflow_ || !(sum_ < 0.5); }
+    [[nodiscard]] bool unbounded() const { return scores_->overflow || !(sum_ < 0.5); }
 
     /// Bound of |computed − exact| for the score of visible key j, before its final store.
-    [[nodiscard]] double score(std::size_t j) const { return error_[j] * detail::slack; }
+    [[nodiscard]] double score(std::size_t j) const { return error()[j] * detail::slack; }
 
     /// For raw, of any key, before its final store.
     [[nodiscard]] double raw_score(const score_size& s) const { return errors_.raw(s) * detail::slack; }
@@ -219,20 +200,18 @@ public:
 
     // What the expected limit builds on. Entries are the visible keys, then the sink.
     // α_j (e^{L} − 1), from above; through logarithms where the factors leave the range of double.
-    [[nodiscard]] double raised_by(std::size_t j, double bound) const { return raised_by(j, bound, attest::exp(bound)); }
-    [[nodiscard]] double raised_by(std::size_t j, double bound, double exp_of_bound) const {
-        const double weight = weight_[j];
-        if (weight > 1e-290 && bound < 600) return detail::unfused(weight * detail::expm1_above(bound, exp_of_bound));
+    [[nodiscard]] double raised_by(std::size_t j, double bound) const {
+        if (is_in_range(j, bound)) return detail::unfused(weight_[j] * detail::expm1_above(bound));
         const double log_up = score_[j] - f_.lse + bound + 0x1p-50 * size(score_[j]) + 0x1p-50 * size(f_.lse);
         return log_up < 650 ? detail::unfused(attest::exp(log_up) * detail::slack) : 1e290; // sums of them stay finite
     }
     [[nodiscard]] std::size_t entries() const { return weight_.size(); }
     [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
     [[nodiscard]] const std::vector<double>& scores() const { return score_; }
-    [[nodiscard]] const std::vector<double>& errors() const { return error_; }            ///< of the scores
-    [[nodiscard]] const std::vector<double>& errors_before_added() const { return before_; }
+    [[nodiscard]] const std::vector<double>& errors() const { return error(); }            ///< of the scores
+    [[nodiscard]] const std::vector<double>& errors_before_added() const { return scores_->before; }
     [[nodiscard]] const std::vector<double>& log_weights() const { return merged_.log_weight; } ///< L
-    [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S
+    [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S; empty: all 0
     [[nodiscard]] const row_facts& facts() const { return f_; }
     [[nodiscard]] double flushed() const { return a_.exp_flush; }
     [[nodiscard]] double expected_absolute() const { return a_.operand_tiny + a_.exp_flush; }
@@ -254,10 +233,10 @@ private:
         bool made = false;                      // all but L
     };
     [[nodiscard]] double plain_bound(std::size_t j) const {
-        double distance = top_ - score_[j] + error_[j];
-        if (j == keys_ && keys_ > 0) distance = std::max(distance, size(score_[j] - top_of_keys_) + error_[j]); // the shift may leave the sink out
+        double distance = scores_->top - score_[j] + error()[j];
+        if (j == keys_ && keys_ > 0) distance = std::max(distance, size(score_[j] - scores_->top_of_keys) + error()[j]); // the shift may leave the sink out
         distance = std::min(distance, formats::f64.greatest());
-        return error_[j] + per_exp_ + detail::unfused((a_.exp_slope + 2 * a_.unit) * distance);
+        return error()[j] + per_exp_ + detail::unfused((a_.exp_slope + 2 * a_.unit) * distance);
     }
     const perturbed& plain() const {
         if (plain_.made) return plain_;
@@ -274,15 +253,13 @@ private:
         const std::size_t n = weight_.size();
         p.made = true;
         p.raised.resize(n);
-        std::vector<double> down(n);
-        for (std::size_t j = 0; j < n; ++j) down[j] = -p.log_weight[j];
-        f_.kernels->exponentials(p.log_weight.data(), n, p.raised.data());
-        f_.kernels->exponentials(down.data(), n, down.data());
+        std::vector<double> grown(n), shrunk(n);
+        f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, grown.data(), p.raised.data(), shrunk.data()});
         for (std::size_t j = 0; j < n; ++j) {
             const double bound = p.log_weight[j];
-            p.raised[j] = raised_by(j, bound, p.raised[j]);
+            if (!is_in_range(j, bound)) p.raised[j] = raised_by(j, bound);
             p.greatest = std::max(p.greatest, bound);
-            p.low += detail::unfused(weight_[j] * down[j]);
+            p.low += shrunk[j];
             p.high += weight_[j] + p.raised[j];
         }
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
@@ -290,6 +267,9 @@ private:
         p.low = detail::unfused(p.low * (1 - count * 0x1p-52));
         p.high = detail::unfused(p.high * (1 + count * 0x1p-52));
     }
+
+    [[nodiscard]] bool is_in_range(std::size_t j, double bound) const { return weight_[j] > 1e-290 && bound < 600; }
+    [[nodiscard]] const std::vector<double>& error() const { return scores_->error; }
 
     struct range {
         double lowest, highest;
@@ -312,7 +292,7 @@ private:
             if (weight_[k] > weight_[j]) j = k;
         const double lowest = range_of_weight(merged(), j).lowest;
         if (lowest <= 0.5 || unbounded() || (a_.truncates && a_.operand > 0)) return; // what is cut off may be a unit just below 1
-        const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error_[j])) + 2 * a_.exp_relative);
+        const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error()[j])) + 2 * a_.exp_relative);
         stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
     }
     // α'_j
@@ -323,38 +303,105 @@ private:
         return greatest;
     }
 
-    [[nodiscard]] double before_added(std::size_t j) {
-        const double error = errors_.before_added(f_.sizes[j], f_.scaled_size(j));
-        overflow_ = overflow_ || !(error < detail::infinity_of_double);
-        return error;
+    // The weights, divided by their sum, and the scores; a sink's are the last.
+    struct entries_of_row {
+        std::vector<double> weight, score;
+    };
+    static std::shared_ptr<const entries_of_row> entries_of(const row_facts& f) {
+        auto entries = std::make_shared<entries_of_row>();
+        entries->weight.reserve(f.weight.size() + 1);
+        entries->weight = f.weight;
+        entries->score = f.score;
+        if (f.sink) {
+            entries->weight.push_back(f.sink_weight);
+            entries->score.push_back(*f.sink);
+        }
+        double total = 0;
+        for (const double w : entries->weight) total += w;
+        f.kernels->divide(entries->weight.data(), entries->weight.size(), total, entries->weight.data());
+        return entries;
     }
-    [[nodiscard]] double score_error(std::size_t j) {
-        if (j == keys_)
-            return detail::unfused(detail::input_unit(a_, f_.rule.added) * size(score_[j])) +
-                   detail::unfused(2 * a_.unit * size(score_[j]));
+    // What the scores are off by; and the greatest that one, and one of a key, may be computed as: no shift is greater.
+    struct errors_of_scores {
+        std::vector<double> before, error;
+        double top = -detail::infinity_of_double, top_of_keys = top;
+        bool overflow = false;
+    };
+    [[nodiscard]] bool has_same_scores(const arithmetic& a, double stored_tiny) const {
+        return a.unit == a_.unit && a.operand == a_.operand && a.operand_tiny == a_.operand_tiny && a.tiny == a_.tiny && a.function == a_.function && a.query_key == a_.query_key && a.score == a_.score &&
+               a.greatest == a_.greatest && a.output == a_.output && stored_tiny == stored_tiny_ && (a.score == 0 || a.weight_tiny == a_.weight_tiny);
+    }
+    [[nodiscard]] errors_of_scores make_errors() const {
+        errors_of_scores e;
+        const std::size_t n = weight_.size();
+        e.before.resize(n);
+        if (!f_.scores_are_inputs) {
+            if (f_.rule.cap == 0 && !f_.plain.terms.empty()) {
+                fast::score_errors_call call = errors_.before_added_call();
+                call.count = keys_;
+                call.terms = f_.plain.terms.data();
+                call.operands = f_.plain.operands.data();
+                call.of_key = f_.plain.of_key.data();
+                call.of_query = f_.plain.of_query;
+                call.scaled = f_.scaled.data();
+                call.error = e.before.data();
+                f_.kernels->score_errors(call);
+            }
+            else
+                for (std::size_t j = 0; j < keys_; ++j) e.before[j] = errors_.before_added(f_.size_of_score(j), f_.scaled_size(j));
+            for (std::size_t j = 0; j < keys_; ++j) e.overflow = e.overflow || !(e.before[j] < detail::infinity_of_double);
+        }
+        if (!f_.scores_are_inputs && f_.alibi.empty() && f_.mask.empty()) e.error = e.before;
+        else {
+            e.error.resize(n);
+            for (std::size_t j = 0; j < keys_; ++j) e.error[j] = score_error(j, e);
+        }
+        e.top = e.top_of_keys = f_.kernels->greatest_sum(score_.data(), e.error.data(), keys_);
+        if (n > keys_) { // the sink's
+            e.error[keys_] = detail::unfused(detail::input_unit(a_, f_.rule.added) * size(score_[keys_])) + detail::unfused(2 * a_.unit * size(score_[keys_]));
+            e.top = std::max(e.top, score_[keys_] + e.error[keys_]);
+        }
+        return e;
+    }
+    // Of a key.
+    [[nodiscard]] double score_error(std::size_t j, errors_of_scores& e) const {
         if (f_.scores_are_inputs) // exact, unless they are wider than the arithmetic, and are rounded to it first
             return detail::unfused(detail::input_unit(a_, f_.rule.inputs) * size(score_[j])) + detail::input_tiny(a_, f_.rule.inputs);
-        const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(before_[j], size(score_[j]), alibi, mask);
+        const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(e.before[j], size(score_[j]), alibi, mask);
         // −∞ for a score whose key weighs nothing does no harm.
-        if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) overflow_ = true;
+        if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) e.overflow = true;
         return error;
+    }
+    // L where parts are merged.
+    void merge() {
+        const std::size_t n = weight_.size();
+        merged_.log_weight.resize(n);
+        const double slope = a_.exp_slope + 2 * a_.unit, of_shift = detail::unfused(slope * lazy_shift), of_lse = 2 * a_.unit,
+                     of_log = detail::unfused((a_.function + a_.unit) * log_n_), top = scores_->top;
+        f_.kernels->log_weights({keys_, score_.data(), error().data(), top, formats::f64.greatest(), per_exp_, slope, of_shift, of_lse, log_n_, of_log,
+                                 merged_.log_weight.data()});
+        if (n == keys_) return;
+        const double greatest = std::min(std::max(size(score_[keys_]), size(top)), formats::f64.greatest()) + log_n_; // the sink
+        merged_.log_weight[keys_] = plain_bound(keys_) + of_shift + detail::unfused(of_lse * greatest) + of_log;
     }
 
     [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
 
     const arithmetic& a_;
     const row_facts& f_;
-    double rescalings_;
+    double rescalings_, stored_tiny_;
     score_errors errors_;
+    std::shared_ptr<const entries_of_row> entries_;
+    const std::vector<double>&weight_, &score_;
+    std::shared_ptr<const errors_of_scores> scores_;
     std::size_t keys_ = 0;
-    std::vector<double> weight_, score_, before_, error_, stored_;
-    double top_ = 0, top_of_keys_ = 0, per_exp_ = 0, log_n_ = 0;
+    std::vector<double> stored_;
+    double per_exp_ = 0, log_n_ = 0;
     mutable perturbed plain_, merged_;
     double sum_ = 0;      // T
     double store_ = 0;    // S
     double product_ = 0;  // R
     double factor_error_ = 0;
-    bool overflow_ = false;
     mutable output_coefficients for_output_; // made when they are asked for
 };
 

@@ -126,11 +126,11 @@ namespace detail {
 
 } // namespace detail
 
-/// Of q · k. `in_16_bits`: also what the expected limit of scores stored in 16 bits needs.
-[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, bool in_16_bits) {
+/// Of q · k. `terms`: Σ|q_c k_c|, in order. `in_16_bits`: also what the expected limit of scores stored in 16 bits needs.
+[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, double terms, bool in_16_bits) {
     const std::size_t d = q.x.size();
     score_size s;
-    for (std::size_t c = 0; c < d; ++c) s.terms += detail::unfused(detail::size_of(q.x[c]) * detail::size_of(k.x[c]));
+    s.terms = terms;
     s.operands = q.sum + k.sum;
     s.of_query = q.greatest;
     s.of_key = k.greatest;
@@ -155,6 +155,11 @@ namespace detail {
     }
     s.query = attest::sqrt(query);
     return s;
+}
+[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, bool in_16_bits) {
+    double terms = 0;
+    for (std::size_t c = 0; c < q.x.size(); ++c) terms += detail::unfused(detail::size_of(q.x[c]) * detail::size_of(k.x[c]));
+    return size_of_dot(q, k, terms, in_16_bits);
 }
 
 /// A matrix in double, rows one after the other.

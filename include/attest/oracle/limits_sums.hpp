@@ -19,8 +19,20 @@ public:
         std::copy(exact.begin(), exact.end(), exact_.begin());
         const row_limits::output_coefficients& c = certain.for_output();
         v_ = {values.rows(), c.factor.empty() ? nullptr : c.factor.data(), certain.entries(), values.components(), exact_.data()};
+        const bool of_values_alone = v_.factor == nullptr && c.of_entry.empty() && c.of_exact == 0;
+        const known_sizes as{values.number(), v_.entries, c.start, c.of_size, certain.expected_absolute(), {}};
+        std::erase_if(known_, [&](const known_sizes& k) { return k.number != as.number; });
+        if (of_values_alone)
+            for (const known_sizes& k : known_)
+                if (k.is_like(as)) {
+                    size_ = k.sums;
+                    return;
+                }
         size_.resize(fast::size_sums_call::terms * stride_);
-        kernels_->size_sums({v_, c.start, c.of_size, c.of_exact, pointer(c.of_entry), pointer(c.behind), certain.expected_absolute(), size_.data(), stride_});
+        kernels_->size_sums({v_, c.start, c.of_size, c.of_exact, pointer(c.of_entry), pointer(c.behind), as.expected_of_size, size_.data(), stride_});
+        if (!of_values_alone) return;
+        known_.push_back(as);
+        known_.back().sums = size_;
     }
     /// Of both limits; without `expected`, of the certain one.
     void add_up(const row_limits& certain, const expected_output* expected) {
@@ -91,7 +103,18 @@ private:
             kernels_->alike({v_, runs.order().data(), runs.runs().data(), runs.runs().size(), amplitude.data(), from_exact, alike_[which].data()});
     }
 
+    // What the last rows had, which often see the same values.
+    struct known_sizes {
+        std::size_t number, entries;
+        double start, of_size, expected_of_size;
+        std::vector<double> sums;
+        [[nodiscard]] bool is_like(const known_sizes& k) const {
+            return entries == k.entries && start == k.start && of_size == k.of_size && expected_of_size == k.expected_of_size;
+        }
+    };
+
     const fast::limit_kernels* kernels_ = nullptr;
+    std::vector<known_sizes> known_;
     fast::limit_values v_{};
     std::size_t stride_ = 0;
     bool careful_ = false;
