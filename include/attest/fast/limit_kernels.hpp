@@ -47,6 +47,7 @@ struct main_sums_call {
     limit_values v;
     const double *weight, *raised, *most, *expected_raised, *expected_most;
     double flush;
+    bool apart;   ///< no x is 0
     bool careful; ///< coefficients or distances may be infinite: of `moved` and `all`, terms in which a factor is 0 are left out
     double* sums;
     std::size_t stride;

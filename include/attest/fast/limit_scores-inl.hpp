@@ -22,15 +22,18 @@ inline void dot_sizes(const dot_sizes_call& call) {
         for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
             const double* key = call.keys + block * key_block * call.components + part;
             pack raw[at_once], sizes[at_once];
+            ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) raw[v] = sizes[v] = pack::zero();
             for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
                 const pack q = pack::broadcast(call.query[c]);
+                ATTEST_FAST_UNROLL
                 for (std::size_t v = 0; v < at_once; ++v) {
                     const pack term = product(q, pack::load(key + v * pack::lanes));
                     raw[v] += term;
                     sizes[v] += absolute(term);
                 }
             }
+            ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) {
                 raw[v].store(call.raw + block * key_block + part + v * pack::lanes);
                 sizes[v].store(call.sizes + block * key_block + part + v * pack::lanes);
@@ -79,6 +82,7 @@ inline double greatest_sum(const double* a, const double* b, std::size_t count) 
     pack greatest[2] = {pack::broadcast(-attest::detail::infinity_of_double), pack::broadcast(-attest::detail::infinity_of_double)};
     std::size_t j = 0;
     for (; j + 2 * pack::lanes <= count; j += 2 * pack::lanes)
+        ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < 2; ++v)
             greatest[v] = maximum(pack::load(a + j + v * pack::lanes) + pack::load(b + j + v * pack::lanes), greatest[v]);
     double lanes[pack::lanes];
@@ -100,6 +104,7 @@ inline void divide(const double* x, std::size_t count, double by, double* to) {
 inline constexpr double near_zero = 0.34;
 ATTEST_FAST_INLINE pack exp_near_zero(pack x) {
     pack series = pack::broadcast(attest::detail::exp_coefficients[0]);
+    ATTEST_FAST_UNROLL
     for (std::size_t n = 1; n < sizeof attest::detail::exp_coefficients / sizeof(double); ++n)
         series = product(series, x) + pack::broadcast(attest::detail::exp_coefficients[n]);
     const pack one = pack::broadcast(1.0), sum = one + x, lost = (one - sum) + x;
@@ -133,27 +138,34 @@ inline void grown_weights(const grown_weights_call& call) {
 template <std::size_t rows, std::size_t packs> void moves_of(const moves_call& call, std::size_t c, std::size_t e) {
     const std::size_t stride = padded_to_lanes(call.d_v);
     pack sum[rows][packs], mean[rows];
+    ATTEST_FAST_UNROLL
     for (std::size_t r = 0; r < rows; ++r) {
         mean[r] = pack::zero();
+        ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < packs; ++v) sum[r][v] = pack::zero();
     }
     for (std::size_t j = 0; j < call.entries; ++j) {
         if (call.weight[j] == 0) continue;
         const pack w = pack::broadcast(call.weight[j]);
         pack value[packs];
+        ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < packs; ++v) value[v] = pack::load(call.value[j] + e + v * pack::lanes);
+        ATTEST_FAST_UNROLL
         for (std::size_t r = 0; r < rows; ++r) {
             const pack of_key = w * pack::broadcast(call.key[j][c + r]); // 36 bits
             mean[r] += of_key;
+            ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < packs; ++v) sum[r][v] = multiply_add(of_key, value[v], sum[r][v]); // 52 bits
         }
     }
+    ATTEST_FAST_UNROLL
     for (std::size_t r = 0; r < rows; ++r) {
         if (e == 0) {
             double lanes[pack::lanes];
             mean[r].store(lanes);
             call.mean[c + r] = lanes[0];
         }
+        ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < packs; ++v) sum[r][v].store(call.sum + (c + r) * stride + e + v * pack::lanes);
     }
 }

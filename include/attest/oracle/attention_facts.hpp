@@ -104,13 +104,20 @@ public:
         prepare_query(values.i);
         if (is_dot() && !values.visible.empty()) multiply_keys(values.i, values.visible.front(), values.visible.back() + 1);
         const bool plain = is_dot() && !rule_.rotated;
+        const std::size_t n = values.visible.size();
         if (plain) add_plain_sizes(f.plain, values);
-        if (!plain || in_16_bits_) f.sizes.reserve(values.visible.size());
-        f.scaled.reserve(values.visible.size());
+        f.scaled.resize(n);
+        if (is_dot())
+            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw_[values.visible[l]] * signed_scale_);
+        else
+            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw(values.i, values.visible[l]) * signed_scale_);
+        if (!plain || in_16_bits_) {
+            f.sizes.reserve(n);
+            for (const std::size_t j : values.visible)
+                f.sizes.push_back(is_dot() ? size_of_dot(queries_[values.i], keys_[j], terms_[j], in_16_bits_) : size(values.i, j));
+        }
+        if (how_.position != position_kind::alibi && !bias_ && !how_.dropout_p) return with_sink(std::move(f), values);
         for (const std::size_t j : values.visible) {
-            if (is_dot() && (!plain || in_16_bits_)) f.sizes.push_back(size_of_dot(queries_[values.i], keys_[j], terms_[j], in_16_bits_));
-            else if (!is_dot()) f.sizes.push_back(size(values.i, j));
-            f.scaled.push_back(detail::unfused((is_dot() ? raw_[j] : raw(values.i, j)) * signed_scale_));
             if (how_.position == position_kind::alibi) {
                 const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(values.i) - shift_;
                 f.alibi.push_back(-detail::unfused(slope_ * static_cast<double>(ahead < 0 ? -ahead : ahead)));
@@ -118,9 +125,7 @@ public:
             if (bias_) f.mask.push_back((*bias_)(values.i, j));
             if (how_.dropout_p) f.factor.push_back(kept_(values.i, j) ? keep_scale_ : 0.0);
         }
-        f.sink = sink_;
-        if (sink_) f.sink_weight = attest::exp(*sink_ - values.lse);
-        return f;
+        return with_sink(std::move(f), values);
     }
     /// Of raw of any key, after row(…) of the same query.
     [[nodiscard]] score_size size(std::size_t i, std::size_t j) const {
@@ -171,23 +176,38 @@ private:
     [[nodiscard]] static double size_of_component(const score_vector& of, std::size_t c) {
         return std::max(detail::size_of(of.x[c]), of.norm.empty() ? 0.0 : of.norm[c]);
     }
+    [[nodiscard]] row_facts with_sink(row_facts f, const row_values& values) const {
+        f.sink = sink_;
+        if (sink_) f.sink_weight = attest::exp(*sink_ - values.lse);
+        return f;
+    }
     // As fast::dot_sizes_call takes the keys.
     void transpose_keys() {
         const std::size_t n = keys_.size(), block = fast::key_block, padded = (n + block - 1) / block * block, d = keys_.empty() ? 0 : keys_.front().x.size();
         transposed_.assign(d * padded, 0.0);
         for (std::size_t j = 0; j < n; ++j)
             for (std::size_t c = 0; c < d; ++c) transposed_[(j / block * d + c) * block + j % block] = keys_[j].x[c];
+        sums_of_keys_.resize(n);
+        greatest_of_keys_.resize(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            sums_of_keys_[j] = keys_[j].sum;
+            greatest_of_keys_[j] = keys_[j].greatest;
+        }
         raw_.resize(padded);
         terms_.resize(padded);
     }
     void add_plain_sizes(plain_sizes& to, const row_values& values) const {
         const score_vector& q = queries_[values.i];
+        const std::size_t n = values.visible.size();
         to.of_query = q.greatest;
-        for (std::vector<double>* x : {&to.terms, &to.operands, &to.of_key}) x->reserve(values.visible.size());
-        for (const std::size_t j : values.visible) {
-            to.terms.push_back(terms_[j]);
-            to.operands.push_back(q.sum + keys_[j].sum);
-            to.of_key.push_back(keys_[j].greatest);
+        to.terms.resize(n);
+        to.operands.resize(n);
+        to.of_key.resize(n);
+        for (std::size_t l = 0; l < n; ++l) {
+            const std::size_t j = values.visible[l];
+            to.terms[l] = terms_[j];
+            to.operands[l] = q.sum + sums_of_keys_[j];
+            to.of_key[l] = greatest_of_keys_[j];
         }
     }
     // raw and Σ|q_c k_c| of these keys.
@@ -217,7 +237,7 @@ private:
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
     const fast::limit_kernels* kernels_ = &fast::compiled_limit_kernels();
-    std::vector<double> transposed_, raw_, terms_; // the keys; of the last query
+    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
     std::optional<bilinear_sizes::query> bilinear_query_;
     additive_sizes::projected additive_query_;
     std::optional<double> sink_;

@@ -122,6 +122,8 @@ private:
             c_.behind.resize(n);
             for (std::size_t j = 0; j < f_.factor.size(); ++j) c_.behind[j] = f_.factor[j] > 1 && c_.tiny[j] > 0 ? a_.weight_tiny : 0;
         }
+        for (const std::vector<double>* x : {&c_.raised, &c_.most, &c_.operands, &c_.tiny, &c_.bent, &c_.own, &c_.added, &c_.query, &c_.scaled, &c_.alibi, &c_.stored})
+            for (const double one : *x) c_.finite &= one - one == 0;
         finish_entries();
     }
     // The same where nothing is stored in 16 bits.
@@ -141,6 +143,7 @@ private:
             low_sum_ += shrunk[j];
             c_.raised[j] += a_.exp_flush;
         }
+        c_.finite = raised_sum_ < detail::infinity_of_double;
         if (core_.stored_most() > 0) {
             c_.operands.resize(n);
             for (std::size_t j = 0; j < n; ++j) c_.operands[j] = detail::unfused(c_.most[j] * core_.stored()[j]);
@@ -148,8 +151,6 @@ private:
         finish_entries();
     }
     void finish_entries() {
-        for (const std::vector<double>* x : {&c_.raised, &c_.most, &c_.operands, &c_.tiny, &c_.bent, &c_.own, &c_.added, &c_.query, &c_.scaled, &c_.alibi, &c_.stored})
-            for (const double one : *x) c_.finite &= one - one == 0;
         const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
         if (of_operands == 0 && c_.finite) return;
         for (std::size_t j = 0; j < c_.most.size(); ++j)

@@ -34,36 +34,38 @@ template <class Score> [[nodiscard]] std::size_t longest_climb(std::size_t n, co
     return longest;
 }
 
-// Never less than longest_climb, and cheaper. A climb meets at most the rest of the block in which it begins; then, from the next block's first score on,
-// the new maxima of that block; and after it, of blocks whose greatest score is new, the scores above the greatest before.
-template <class Score> [[nodiscard]] std::size_t bound_of_climb(std::size_t n, const Score& score) {
-    constexpr std::size_t block = 16;
-    struct step {
-        double greatest;
-        std::size_t first, climb; // the block's; from its greatest on
-    };
-    std::vector<step> ahead; // as in longest_climb
-    ahead.reserve(n / block + 1);
-    std::size_t longest = 0;
-    for (std::size_t end = n; end > 0;) {
-        const std::size_t first = (end - 1) / block * block;
-        double greatest = score(first);
-        std::size_t climb = 0, maxima = 1;
-        for (std::size_t k = first + 1; k < end; ++k) {
-            const double s = score(k);
-            maxima += s > greatest ? 1 : 0;
-            greatest = s > greatest ? s : greatest;
-        }
-        while (!ahead.empty() && !(ahead.back().greatest > greatest)) ahead.pop_back();
-        if (!ahead.empty()) {
-            climb = ahead.back().climb;
-            for (std::size_t k = ahead.back().first; k < std::min(n, ahead.back().first + block); ++k) climb += score(k) > greatest ? 1 : 0;
-        }
-        ahead.push_back({greatest, first, climb});
-        longest = std::max(longest, maxima + climb);
-        end = first;
+// Never less than longest_climb forwards and backwards, and cheaper: of blocks of 8. A climb meets at most the rest of the block in which it begins; then at
+// most all of the next one; and after it, of blocks whose greatest score is new, the scores above the greatest before.
+[[nodiscard]] inline std::size_t bound_of_climbs(std::span<const double> score) {
+    constexpr std::size_t size = 8;
+    const std::size_t blocks = (score.size() + size - 1) / size;
+    std::vector<double> greatest(blocks);
+    for (std::size_t b = 0; b < score.size() / size; ++b) {
+        const double* const s = score.data() + b * size;
+        greatest[b] = std::max(std::max(std::max(s[0], s[1]), std::max(s[2], s[3])), std::max(std::max(s[4], s[5]), std::max(s[6], s[7])));
     }
-    return longest + block;
+    if (score.size() % size != 0) greatest.back() = *std::max_element(score.end() - static_cast<std::ptrdiff_t>(score.size() % size), score.end());
+    const auto above = [&](std::size_t b, double least) {
+        std::size_t count = 0;
+        for (std::size_t k = b * size; k < std::min(score.size(), (b + 1) * size); ++k) count += score[k] > least ? 1 : 0;
+        return count;
+    };
+    struct step {
+        std::size_t block, climb; // from the block's greatest on
+    };
+    std::vector<step> ahead(blocks); // as in longest_climb
+    std::size_t longest = 0;
+    for (const bool forwards : {true, false}) {
+        std::size_t depth = 0;
+        for (std::size_t k = blocks; k-- > 0;) {
+            const std::size_t b = forwards ? k : blocks - 1 - k;
+            while (depth > 0 && !(greatest[ahead[depth - 1].block] > greatest[b])) --depth;
+            const std::size_t climb = depth == 0 ? 0 : ahead[depth - 1].climb + above(ahead[depth - 1].block, greatest[b]);
+            ahead[depth++] = {b, climb};
+            longest = std::max(longest, climb);
+        }
+    }
+    return longest + 2 * size;
 }
 
 /// Rescalings of a kernel that goes over the keys, or over any stretch of them, in order or in reverse, by blocks of any size (a block's maximum is
@@ -77,7 +79,7 @@ template <class Score> [[nodiscard]] std::size_t bound_of_climb(std::size_t n, c
     const double random = mean + exponent / 3 + attest::sqrt(unfused(exponent * exponent) / 9 + unfused(2 * exponent * mean));
     const auto onwards = [&](std::size_t k) { return score[k]; };
     const auto back = [&](std::size_t k) { return score[n - 1 - k]; };
-    if (static_cast<double>(std::max(bound_of_climb(n, onwards), bound_of_climb(n, back))) <= random) return std::min(count, random); // neither is more
+    if (static_cast<double>(bound_of_climbs(score)) <= random) return std::min(count, random); // neither is more
     return std::min(count, std::max(static_cast<double>(std::max(longest_climb(n, onwards), longest_climb(n, back))), random));
 }
 

@@ -142,8 +142,8 @@ public:
         const double o = size(exact), low = s.low, high = s.high;
         // o is only as good as the weights.
         const double off = 0x1p-31 * s.mean_size;
-        const double moved = s.moved + detail::unfused(off * for_output_.raised_sum);
-        const double stored_apart = s.stored_apart + detail::unfused(off * store_ * (1 + for_output_.raised_sum));
+        const double moved = s.moved + detail::unfused(off * merged().raised_sum);
+        const double stored_apart = s.stored_apart + detail::unfused(off * store_ * (1 + merged().raised_sum));
         const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + detail::unfused(0x1p-52 * o) + off;
         const auto over_sum = [&](double x, double otherwise) { return merged().low > 0 ? std::min(x / merged().low, otherwise) : otherwise; };
         const double e1 = over_sum(moved + s.flushed, hull), weighted = over_sum(s.all, s.greatest);
@@ -161,26 +161,21 @@ public:
     /// The coefficients of those sums, of each entry.
     struct output_coefficients {
         std::vector<double> factor;                  // empty: all 1; 0 for a sink
-        std::vector<double> most, stored;            // α + raised; times what a store loses, empty: all 0
+        std::vector<double> stored;                  // most, times what a store loses; empty: all 0
         std::vector<double> of_entry, behind;        // absolute: of each entry, and of the value behind its factor; empty: all 0
         double start = 0, of_size = 0, of_exact = 0; // absolute
-        double raised_sum = 0;
+        bool made = false;
     };
     [[nodiscard]] const output_coefficients& for_output() const {
-        if (!for_output_.most.empty()) return for_output_;
-        const std::size_t n = weight_.size();
         output_coefficients& c = for_output_;
-        const std::vector<double>& raised = merged().raised;
+        if (c.made) return c;
+        c.made = true;
+        const std::size_t n = weight_.size();
         c.factor = f_.factor;
         if (!c.factor.empty()) c.factor.resize(n, 0.0);
-        c.most.resize(n);
-        for (std::size_t j = 0; j < n; ++j) {
-            c.raised_sum += raised[j];
-            c.most[j] = weight_[j] + raised[j];
-        }
         if (store_ > 0) {
             c.stored.resize(n);
-            for (std::size_t j = 0; j < n; ++j) c.stored[j] = detail::unfused(c.most[j] * stored_[j]);
+            for (std::size_t j = 0; j < n; ++j) c.stored[j] = detail::unfused(merged().most[j] * stored_[j]);
         }
         c.start = 4 * static_cast<double>(n) * a_.tiny;
         c.of_size = a_.weight_tiny + a_.operand_tiny + a_.exp_flush;
@@ -212,6 +207,8 @@ public:
     [[nodiscard]] const std::vector<double>& errors_before_added() const { return scores_->before; }
     [[nodiscard]] const std::vector<double>& log_weights() const { return merged_.log_weight; } ///< L
     [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S; empty: all 0
+    [[nodiscard]] const std::vector<double>& most() const { return merged().most; }      ///< α e^L, or more
+    [[nodiscard]] double raised_sum() const { return merged().raised_sum; }
     [[nodiscard]] const row_facts& facts() const { return f_; }
     [[nodiscard]] double flushed() const { return a_.exp_flush; }
     [[nodiscard]] double expected_absolute() const { return a_.operand_tiny + a_.exp_flush; }
@@ -227,7 +224,8 @@ private:
     [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
     // The weights e^{±L}: of plain kernels, and where parts are merged by their lse.
     struct perturbed {
-        std::vector<double> log_weight, raised; // L; α (e^L − 1)
+        std::vector<double> log_weight, raised, most; // L; α (e^L − 1); α more
+        double raised_sum = 0;
         double greatest = 0, low = 0, high = 0; // L; Σ α e^{−L}; Σ α e^{L}
 
         bool made = false;                      // all but L
@@ -253,14 +251,17 @@ private:
         const std::size_t n = weight_.size();
         p.made = true;
         p.raised.resize(n);
-        std::vector<double> grown(n), shrunk(n);
-        f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, grown.data(), p.raised.data(), shrunk.data()});
+        p.most.resize(n);
+        std::vector<double> shrunk(n);
+        f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, p.most.data(), p.raised.data(), shrunk.data()});
         for (std::size_t j = 0; j < n; ++j) {
             const double bound = p.log_weight[j];
             if (!is_in_range(j, bound)) p.raised[j] = raised_by(j, bound);
             p.greatest = std::max(p.greatest, bound);
             p.low += shrunk[j];
-            p.high += weight_[j] + p.raised[j];
+            p.most[j] = weight_[j] + p.raised[j];
+            p.high += p.most[j];
+            p.raised_sum += p.raised[j];
         }
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
         const double count = static_cast<double>(n) + 8;
@@ -296,7 +297,7 @@ private:
         stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
     }
     // α'_j
-    [[nodiscard]] double most_weight(std::size_t j) const { return merged().low > 0 ? std::min((weight_[j] + merged().raised[j]) / merged().low, 1.0) : 1; }
+    [[nodiscard]] double most_weight(std::size_t j) const { return merged().low > 0 ? std::min(merged().most[j] / merged().low, 1.0) : 1; }
     [[nodiscard]] double greatest_factor() const {
         double greatest = 1;
         for (const double f : f_.factor) greatest = std::max(greatest, f);

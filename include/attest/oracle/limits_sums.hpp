@@ -38,12 +38,12 @@ public:
     void add_up(const row_limits& certain, const expected_output* expected) {
         const row_limits::output_coefficients& c = certain.for_output();
         const expected_output::output_coefficients* const x = expected == nullptr ? nullptr : &expected->for_output();
-        careful_ = !(c.raised_sum < detail::infinity_of_double) || (x != nullptr && !x->finite);
+        careful_ = !(certain.raised_sum() < detail::infinity_of_double) || (x != nullptr && !x->finite);
         for (std::size_t e = 0; e < v_.components; ++e)
             careful_ = careful_ || !(at(size_, fast::size_sums_call::greatest, e) + detail::size_of(exact_[e]) < 0x1p1000);
         main_.resize(fast::main_sums_call::terms * stride_);
-        kernels_->main_sums({v_, certain.weights().data(), certain.raised().data(), c.most.data(), x == nullptr ? c.most.data() : x->raised.data(),
-                             x == nullptr ? c.most.data() : x->most.data(), certain.flushed(), careful_, main_.data(), stride_});
+        kernels_->main_sums({v_, certain.weights().data(), certain.raised().data(), certain.most().data(), x == nullptr ? certain.most().data() : x->raised.data(),
+                             x == nullptr ? certain.most().data() : x->most.data(), certain.flushed(), is_apart(certain.facts().values), careful_, main_.data(), stride_});
         pair(stored_, c.stored, {}, careful_);
         if (x == nullptr) return;
         pair(operands_, x->operands, {}, false);
@@ -96,6 +96,13 @@ private:
             return;
         }
         kernels_->pair_sums({v_, coefficient.data(), pointer(behind), careful, to.data(), stride_});
+    }
+    // Whether no value can be o, since o is no number of a format that all values are in. (0 pads.)
+    [[nodiscard]] bool is_apart(const input_width& width) const {
+        if (!width.in_f32) return false;
+        for (std::size_t e = 0; e < v_.components; ++e)
+            if (!(detail::size_of(exact_[e]) < formats::f32.greatest()) || static_cast<double>(static_cast<float>(exact_[e])) == exact_[e]) return false;
+        return true;
     }
     void alike(std::size_t which, const alike_runs& runs, const std::vector<double>& amplitude, bool from_exact) {
         alike_[which].assign(stride_, 0.0);
