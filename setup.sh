@@ -3,7 +3,7 @@
 # Installs what attest is built with, from the distribution's own packages. ./setup.sh --help
 set -euo pipefail
 
-needs="g++ >= 12 (or clang++ >= 16), CMake >= 3.25, Ninja, Boost >= 1.81 (headers), range-v3, Catch2, CLI11, nlohmann-json >= 3.11, fmt >= 9, libzip; MPFR and FLINT (with Arb) for one test each"
+needs="g++ >= 12 (or clang++ >= 16), CMake >= 3.25, Ninja, Boost >= 1.81 (headers), range-v3, Catch2, CLI11, nlohmann-json >= 3.11, fmt >= 9, libzip; MPFR and FLINT (with Arb) for one test each, Highway for SIMD"
 
 help() {
     cat <<EOF
@@ -56,7 +56,7 @@ need_program cmake cmake 3.25 cmake --version
 need_program ninja-build ninja 1.10 ninja --version
 need_program pkgconf pkg-config 0.29 pkg-config --version # for one test: attest.pc
 need_program python3 python3 3.11 python3 --version        # for tests/mutants
-for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev libmpfr-dev libflint-dev; do need_package $package; done
+for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev libmpfr-dev libflint-dev libhwy-dev; do need_package $package; done
 if [ "$ID" = debian ] && [ "${release%%.*}" = 12 ]; then need_package libflint-arb-dev; fi # a part of FLINT since its version 3
 
 # Boost: 1.81 or newer. Debian 12 has it beside its default 1.74; the two cannot both be installed.

@@ -29,6 +29,7 @@
 #undef ATTEST_FAST_BEGIN
 #undef ATTEST_FAST_END
 #undef ATTEST_FAST_INLINE
+#undef ATTEST_FAST_UNROLL
 #undef ATTEST_FAST_HIGHWAY
 #if !defined(ATTEST_FAST_PLAIN) && __has_include(<hwy/highway.h>) && !(HWY_TARGET & (HWY_SCALAR | HWY_EMU128)) && !HWY_HAVE_SCALABLE
 #define ATTEST_FAST_HIGHWAY 1
@@ -42,6 +43,13 @@
 #define ATTEST_FAST_BEGIN
 #define ATTEST_FAST_END
 #define ATTEST_FAST_INLINE inline
+#endif
+
+// Before a loop of a few steps whose number is known, over an array of packs: only without the loop can it stay in registers.
+#if defined(__GNUC__) && !defined(__clang__) // Clang sees it by itself
+#define ATTEST_FAST_UNROLL _Pragma("GCC unroll 16")
+#else
+#define ATTEST_FAST_UNROLL
 #endif
 
 #endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The kernels compiled for the flags of this translation unit: with -march=native, or -mavx2 -mfma and what goes with it, those of that processor.
+#pragma once
+
+#include "attest/fast/kernels-inl.hpp"
+
+namespace attest::fast {
+
+/// All translation units of a program that call this, or what has it as its default, are to be compiled with the same flags for the processor.
+inline const kernels& compiled_kernels() { return ATTEST_FAST_TARGET::table; }
+
+} // namespace attest::fast

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The kernels of the double path as plain data: a table of functions, compiled for one instruction set. Everything else of `fast/` calls such a table:
+/// that of the translation unit's own flags (fast/compiled.hpp), or one that a program chose at run time (tools/kernels.cpp).
+///
+/// How often each result is rounded is said here, for the bounds; the order of all sums is the same on every target, so that fused targets (AVX2, AVX-512,
+/// NEON) agree to the last bit, and so do the others.
+#pragma once
+
+#include <cstddef>
+
+namespace attest::fast {
+
+/// A matrix in somebody's memory: element (i, j) lies at at[i · row + j · column].
+struct strided {
+    const double* at;
+    std::ptrdiff_t row, column = 1;
+};
+
+/// Sums run over blocks of so many products, each from the first on; the sums of the blocks are added up from the first on.
+inline constexpr std::size_t sum_block = 128;
+
+/// How often a term of a sum of `n` products is rounded on its way into the sum, at most: the product and the sums after it (fused, both at once). So the
+/// computed Σ a_c b_c is off by at most γ_r Σ |a_c b_c|, with γ_r = r u / (1 − r u), r this number and u = 2^−53 (as long as nothing underflows: each
+/// product below the normal numbers adds at most 2^−1075).
+constexpr std::size_t roundings_of_products(std::size_t n) {
+    return n <= sum_block ? n : sum_block + (n + sum_block - 1) / sum_block - 1;
+}
+
+/// How often a term of the sum of `n` exponentials in a row is rounded, at most: they are added in 8 lanes, and then the lanes in pairs.
+constexpr std::size_t roundings_of_row_sum(std::size_t n) { return (n + 7) / 8 - (n > 0) + 3; }
+
+/// A matrix product C = A B, where B was packed. Shapes: A m × depth, B depth × n, C m × n.
+struct product_call {
+    strided a;
+    std::size_t m, depth;
+    const double* b;     ///< from `pack`, of a matrix of b_depth rows; moved on by f panel rows (f · panel doubles) to begin at its row f
+    std::size_t b_depth;
+    std::size_t n;
+    double* c;
+    std::ptrdiff_t c_row;
+    double scale = 1;                ///< C = scale · (A B): one rounding more, unless it is 1
+    const double* divisors = nullptr; ///< row i is divided by divisors[i]: one rounding more
+    bool add = false;                ///< C is added to, the sum of the first block to begin with: one rounding more
+};
+
+/// What each row of a block of scores may see, and what is added to them. Each pointer may be null.
+struct visibility {
+    const unsigned char* seen = nullptr; ///< seen[i · seen_row + j]: 0 hides key j from row i
+    std::ptrdiff_t seen_row = 0;
+    const double* bias = nullptr; ///< bias[i · bias_row + j] is added to the score (rounded once); −∞ hides
+    std::ptrdiff_t bias_row = 0;
+    const std::size_t* first = nullptr; ///< row i sees none before first[i]
+    const std::size_t* last = nullptr;  ///< and none from last[i] on
+};
+
+/// Exponentials of a block of scores. Shapes: s m × n, p m × n (may be s), maximum m, sum m.
+struct exponentials_call {
+    const double* s;
+    std::ptrdiff_t s_row;
+    std::size_t m, n;
+    double* p;
+    std::ptrdiff_t p_row;
+    double* maximum; ///< written: the greatest visible score, −∞ where none is; or, if `given`, read
+    double* sum;     ///< 0 where no key is visible
+    visibility mask = {};
+    bool given = false; ///< what is subtracted stands in `maximum` already (the backward pass: the log of the sum of exponentials)
+};
+
+/// Shapes: p m × n, d m × n, mean m.
+struct softmax_gradient_call {
+    const double* p;
+    std::ptrdiff_t p_row;
+    std::size_t m, n;
+    double* d;
+    std::ptrdiff_t d_row;
+    const double* mean;
+};
+
+struct kernels {
+    const char* name;  ///< of the instruction set
+    bool fused;        ///< are products and sums rounded together?
+    std::size_t lanes; ///< doubles in a vector
+    std::size_t panel; ///< columns of a packed panel
+
+    /// Packs B, depth × n: panels of `panel` columns, each row by row, zeros beyond the last column. Writes packed_elements(depth, n) doubles; memory
+    /// aligned to 64 bytes is fastest. The transpose of a matrix is packed by exchanging its strides.
+    void (*pack)(const strided& b, std::size_t depth, std::size_t n, double* packed);
+
+    /// C = scale · A B / divisors. Each element of A B is a sum of `depth` products: roundings_of_products(depth).
+    void (*multiply)(const product_call& call);
+
+    /// p_ij = exp(s_ij + bias_ij − maximum_i), and 0 where key j is hidden; sum_i = Σ_j p_ij, of the rounded p_ij: roundings_of_row_sum(n).
+    ///
+    /// With x the difference: its rounding is at most 2^−53 |x|, and exp is off by at most exp_error_relative (0x1.2p-53; elementary/exp.hpp) of e^x; below
+    /// x = −708 the result is 0, off by less than 2^−1021. Scores must be below 2^1000 in magnitude where they are visible.
+    void (*exponentials)(const exponentials_call& call);
+
+    /// d_ij = p_ij (d_ij − mean_i): two roundings.
+    void (*softmax_gradient)(const softmax_gradient_call& call);
+
+    /// sums_i = Σ_j a_ij b_ij, for m rows of n: each product is rounded, and then as often as a term of a row's sum.
+    void (*row_products)(const strided& a, const strided& b, std::size_t m, std::size_t n, double* sums);
+};
+
+/// Doubles that `pack` writes.
+inline std::size_t packed_elements(const kernels& k, std::size_t depth, std::size_t n) { return (n + k.panel - 1) / k.panel * k.panel * depth; }
+
+} // namespace attest::fast
