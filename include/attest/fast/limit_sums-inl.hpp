@@ -17,18 +17,12 @@ namespace attest::fast::ATTEST_FAST_TARGET {
 
 static_assert(limit_lanes % pack::lanes == 0);
 
-// One entry's value in a pack of components, and what all sums are made of.
-struct value_pack {
-    pack given, v, size;
-    template <bool factors> static ATTEST_FAST_INLINE value_pack of(const limit_values& values, std::size_t j, std::size_t e) {
-        value_pack p;
-        p.given = pack::load(values.row[j] + e);
-        if constexpr (factors) p.v = product(pack::broadcast(values.factor[j]), p.given);
-        else p.v = p.given;
-        p.size = absolute(p.v);
-        return p;
-    }
-};
+// A pack of components of entry j's value; without its factor, and with it. (Not together in one struct: GCC 12 would write it to memory.)
+ATTEST_FAST_INLINE pack given_value(const limit_values& values, std::size_t j, std::size_t e) { return pack::load(values.row[j] + e); }
+template <bool factors> ATTEST_FAST_INLINE pack value_of(const limit_values& values, std::size_t j, pack given) {
+    if constexpr (factors) return product(pack::broadcast(values.factor[j]), given);
+    else return given;
+}
 // o, in a pack of components.
 struct exact_pack {
     pack exact, size;
@@ -56,23 +50,23 @@ template <bool factors, bool careful, bool apart> void main_sums_of(const main_s
         pack moved = pack::zero(), all = moved, flushed = moved, expected_moved = moved, expected_all = moved, prefix = moved, low = moved, high = moved,
              squares = moved, greatest = moved, sizes = moved;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
-            const value_pack p = value_pack::of<factors>(call.v, j, e);
-            const pack x = p.v - o.exact, t = product(pack::broadcast(call.weight[j]), p.v), t_size = absolute(t);
+            const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
+            const pack x = v - o.exact, t = product(pack::broadcast(call.weight[j]), v), t_size = absolute(t);
             const pack raised = pack::broadcast(call.raised[j]);
             if constexpr (careful) {
-                const pack distance = o.careful_distance(x, p.size);
+                const pack distance = o.careful_distance(x, size);
                 moved += select_or_zero((distance > pack::zero()) & (raised > pack::zero()), product(raised, distance));
-                all += select_or_zero(p.size > pack::zero(), product(pack::broadcast(call.most[j]), p.size));
+                all += select_or_zero(size > pack::zero(), product(pack::broadcast(call.most[j]), size));
                 flushed += product(flush, distance);
                 expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
             } else {
-                const pack distance = apart ? o.distance_apart(x, p.size) : o.distance(x, p.size);
+                const pack distance = apart ? o.distance_apart(x, size) : o.distance(x, size);
                 moved += product(raised, distance);
-                all += product(pack::broadcast(call.most[j]), p.size);
+                all += product(pack::broadcast(call.most[j]), size);
                 flushed += product(flush, distance);
                 expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
             }
-            expected_all += product(pack::broadcast(call.expected_most[j]), p.size);
+            expected_all += product(pack::broadcast(call.expected_most[j]), size);
             prefix += t;
             low = minimum(prefix, low);
             high = maximum(prefix, high);
@@ -108,16 +102,16 @@ template <bool factors> void size_sums_of(const size_sums_call& call) {
                    expected_of_size = pack::broadcast(call.expected_of_size), infinity = pack::broadcast(attest::detail::infinity_of_double);
         pack sum = pack::zero(), greatest = sum, low = infinity, high = -infinity, absolute_sum = pack::broadcast(call.start), expected = sum;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
-            const value_pack p = value_pack::of<factors>(call.v, j, e);
-            sum += p.size;
-            greatest = maximum(p.size, greatest);
-            low = minimum(p.v, low);
-            high = maximum(p.v, high);
-            pack one = product(of_size, p.size) + of_exact;
+            const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
+            sum += size;
+            greatest = maximum(size, greatest);
+            low = minimum(v, low);
+            high = maximum(v, high);
+            pack one = product(of_size, size) + of_exact;
             if (call.of_entry != nullptr) one += pack::broadcast(call.of_entry[j]);
             absolute_sum += one;
-            if (call.behind != nullptr) absolute_sum += product(pack::broadcast(call.behind[j]), absolute(p.given));
-            expected += product(expected_of_size, p.size);
+            if (call.behind != nullptr) absolute_sum += product(pack::broadcast(call.behind[j]), absolute(given));
+            expected += product(expected_of_size, size);
         }
         double* const to = call.sums + e;
         sum.store(to + term::sum * call.stride);
@@ -135,17 +129,17 @@ template <bool factors, bool careful> void pair_sums_of(const pair_sums_call& ca
         const exact_pack o(call.v, e);
         pack of_size = pack::zero(), of_distance = of_size;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
-            const value_pack p = value_pack::of<factors>(call.v, j, e);
-            const pack distance = o.careful_distance(p.v - o.exact, p.size), c = pack::broadcast(call.coefficient[j]);
+            const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
+            const pack distance = o.careful_distance(v - o.exact, size), c = pack::broadcast(call.coefficient[j]);
             if constexpr (careful) {
-                of_size += select_or_zero(p.size > pack::zero(), product(c, p.size));
+                of_size += select_or_zero(size > pack::zero(), product(c, size));
                 of_distance += select_or_zero(distance > pack::zero(), product(c, distance));
             } else {
-                of_size += product(c, p.size);
+                of_size += product(c, size);
                 of_distance += product(c, distance);
             }
             if (call.behind == nullptr) continue;
-            const pack behind = product(pack::broadcast(call.behind[j]), absolute(p.given));
+            const pack behind = product(pack::broadcast(call.behind[j]), absolute(given));
             of_size += behind;
             of_distance += behind;
         }
@@ -164,14 +158,14 @@ template <bool factors> void score_sums_of(const score_sums_call& call) {
         const exact_pack o(call.v, e);
         pack above = pack::zero(), below = above, cheap = above, rounded = above, of_slope = above, of_scale = above;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
-            const value_pack p = value_pack::of<factors>(call.v, j, e);
-            const pack x = p.v - o.exact, distance = o.careful_distance(x, p.size), bent = product(pack::broadcast(call.bent[j]), distance),
+            const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
+            const pack x = v - o.exact, distance = o.careful_distance(x, size), bent = product(pack::broadcast(call.bent[j]), distance),
                        query = pack::broadcast(call.query[j]);
             const auto is_above = x > pack::zero();
             above += select_or_zero(is_above, bent);
             below += select(is_above, pack::zero(), bent);
             cheap += product(query, distance);
-            rounded += product(query, p.size + o.size);
+            rounded += product(query, size + o.size);
             of_slope += product(pack::broadcast(call.alibi[j]), x);
             of_scale += product(pack::broadcast(call.scaled[j]), x);
         }
@@ -191,8 +185,8 @@ template <bool factors, bool from_exact> void alike_of(const alike_call& call) {
         const exact_pack o(call.v, e);
         const auto amplitude = [&](std::size_t k) {
             const std::size_t j = call.order[k];
-            const value_pack p = value_pack::of<factors>(call.v, j, e);
-            return product(pack::broadcast(call.amplitude[j]), from_exact ? p.v - o.exact : p.v);
+            const pack v = value_of<factors>(call.v, j, given_value(call.v, j, e));
+            return product(pack::broadcast(call.amplitude[j]), from_exact ? v - o.exact : v);
         };
         pack sum = pack::zero();
         std::size_t first = 0;
