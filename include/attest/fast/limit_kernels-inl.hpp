@@ -22,6 +22,7 @@ inline constexpr limit_kernels limit_table{
     .alike = alike,
     .moves = moves,
     .dot_sizes = dot_sizes,
+    .alike_squares = alike_squares,
     .score_errors = score_errors,
     .log_weights = log_weights,
     .grown_weights = grown_weights,

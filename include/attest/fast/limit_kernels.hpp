@@ -134,6 +134,17 @@ struct dot_sizes_call {
     double *raw, *sizes;
 };
 
+/// Over groups of components, the sum of the greater of (Σ a_c)² and Σ a_c², with a_c = (lanes_c x_c) half_c; for `count` vectors at once, a multiple of
+/// `limit_lanes`: component c of vector i lies at lanes[c · stride + i]. `order`: the components, a group next to each other; `ends` marks its last.
+struct alike_squares_call {
+    const double* lanes;
+    std::size_t stride, count, components;
+    const double *x, *half;
+    const std::uint32_t* order;
+    const unsigned char* ends;
+    double* squares;
+};
+
 /// What plain scores may be off by before anything is added: score_errors::before_added (oracle/limits_score.hpp) without cap and rotation, for many keys.
 struct score_errors_call {
     std::size_t count;
@@ -168,6 +179,7 @@ struct limit_kernels {
     void (*alike)(const alike_call&);
     void (*moves)(const moves_call&);
     void (*dot_sizes)(const dot_sizes_call&);
+    void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);
     void (*log_weights)(const log_weights_call&);
     void (*grown_weights)(const grown_weights_call&);

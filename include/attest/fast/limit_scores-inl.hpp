@@ -41,6 +41,22 @@ inline void dot_sizes(const dot_sizes_call& call) {
         }
 }
 
+inline void alike_squares(const alike_squares_call& call) {
+    for (std::size_t i = 0; i < call.count; i += pack::lanes) {
+        pack sum = pack::zero(), group = sum, squares = sum;
+        for (std::size_t k = 0; k < call.components; ++k) {
+            const std::size_t c = call.order[k];
+            const pack one = product(product(pack::load(call.lanes + c * call.stride + i), pack::broadcast(call.x[c])), pack::broadcast(call.half[c]));
+            group += one;
+            squares += product(one, one);
+            if (call.ends[k] == 0) continue;
+            sum += maximum(squares, product(group, group));
+            group = squares = pack::zero();
+        }
+        sum.store(call.squares + i);
+    }
+}
+
 inline void score_errors(const score_errors_call& call) {
     const auto all = [](double x) { return pack::broadcast(x); };
     const pack relative = all(call.relative), tiny_of_sum = all(call.tiny_of_sum), kept_tiny = all(call.kept_tiny), tiny = all(call.tiny), scale = all(call.scale),
@@ -134,50 +150,63 @@ inline void grown_weights(const grown_weights_call& call) {
     }
 }
 
-// Four rows of keys, and as many packs of values as registers hold.
-template <std::size_t rows, std::size_t packs> void moves_of(const moves_call& call, std::size_t c, std::size_t e) {
+// Of an exact product: fused where that is one instruction.
+ATTEST_FAST_INLINE pack native_multiply_add(pack a, pack b, pack c) {
+    if constexpr (is_fused && pack::lanes > 1) return multiply_add(a, b, c);
+    else return a * b + c;
+}
+
+// Of a few components of the key, and as many packs of values as registers hold, over entries that stay in the first cache.
+template <std::size_t rows, std::size_t packs> void moves_of(const moves_call& call, std::size_t first, std::size_t last, std::size_t c, std::size_t e) {
     const std::size_t stride = padded_to_lanes(call.d_v);
+    double* const at = call.sum + c * stride + e;
     pack sum[rows][packs], mean[rows];
     ATTEST_FAST_UNROLL
     for (std::size_t r = 0; r < rows; ++r) {
-        mean[r] = pack::zero();
+        mean[r] = pack::broadcast(call.mean[c + r]);
         ATTEST_FAST_UNROLL
-        for (std::size_t v = 0; v < packs; ++v) sum[r][v] = pack::zero();
+        for (std::size_t v = 0; v < packs; ++v) sum[r][v] = pack::load(at + r * stride + v * pack::lanes);
     }
-    for (std::size_t j = 0; j < call.entries; ++j) {
+    for (std::size_t j = first; j < last; ++j) {
         if (call.weight[j] == 0) continue;
         const pack w = pack::broadcast(call.weight[j]);
-        pack value[packs];
-        ATTEST_FAST_UNROLL
-        for (std::size_t v = 0; v < packs; ++v) value[v] = pack::load(call.value[j] + e + v * pack::lanes);
+        pack of_key[rows];
         ATTEST_FAST_UNROLL
         for (std::size_t r = 0; r < rows; ++r) {
-            const pack of_key = w * pack::broadcast(call.key[j][c + r]); // 36 bits
-            mean[r] += of_key;
+            of_key[r] = w * pack::broadcast(call.key[j][c + r]); // 36 bits
+            mean[r] += of_key[r];
+        }
+        ATTEST_FAST_UNROLL
+        for (std::size_t v = 0; v < packs; ++v) {
+            const pack value = pack::load(call.value[j] + e + v * pack::lanes);
             ATTEST_FAST_UNROLL
-            for (std::size_t v = 0; v < packs; ++v) sum[r][v] = multiply_add(of_key, value[v], sum[r][v]); // 52 bits
+            for (std::size_t r = 0; r < rows; ++r) sum[r][v] = native_multiply_add(of_key[r], value, sum[r][v]); // 52 bits
         }
     }
     ATTEST_FAST_UNROLL
     for (std::size_t r = 0; r < rows; ++r) {
-        if (e == 0) {
+        if (e + packs * pack::lanes >= stride) { // the last of the row: once
             double lanes[pack::lanes];
             mean[r].store(lanes);
             call.mean[c + r] = lanes[0];
         }
         ATTEST_FAST_UNROLL
-        for (std::size_t v = 0; v < packs; ++v) sum[r][v].store(call.sum + (c + r) * stride + e + v * pack::lanes);
+        for (std::size_t v = 0; v < packs; ++v) sum[r][v].store(at + r * stride + v * pack::lanes);
     }
 }
 inline void moves(const moves_call& call) {
-    constexpr std::size_t rows = registers >= 32 ? 4 : 2, packs = 4;
+    constexpr std::size_t rows = 2, packs = registers >= 32 ? 8 : 4, block = 32;
     const std::size_t padded = padded_to_lanes(call.d_v), width = packs * pack::lanes;
-    std::size_t c = 0;
-    for (; c < call.d_k; c += c + rows <= call.d_k ? rows : 1) {
-        const bool whole = c + rows <= call.d_k;
-        std::size_t e = 0;
-        for (; e + width <= padded; e += width) whole ? moves_of<rows, packs>(call, c, e) : moves_of<1, packs>(call, c, e);
-        for (; e < padded; e += pack::lanes) whole ? moves_of<rows, 1>(call, c, e) : moves_of<1, 1>(call, c, e);
+    for (std::size_t k = 0; k < call.d_k * padded; ++k) call.sum[k] = 0;
+    for (std::size_t k = 0; k < call.d_k; ++k) call.mean[k] = 0;
+    for (std::size_t first = 0; first < call.entries; first += block) {
+        const std::size_t last = call.entries - first < block ? call.entries : first + block;
+        for (std::size_t c = 0; c < call.d_k; c += c + rows <= call.d_k ? rows : 1) {
+            const bool whole = c + rows <= call.d_k;
+            std::size_t e = 0;
+            for (; e + width <= padded; e += width) whole ? moves_of<rows, packs>(call, first, last, c, e) : moves_of<1, packs>(call, first, last, c, e);
+            for (; e < padded; e += pack::lanes) whole ? moves_of<rows, 1>(call, first, last, c, e) : moves_of<1, 1>(call, first, last, c, e);
+        }
     }
 }
 

@@ -21,7 +21,7 @@ namespace detail {
 /// The facts of one slice after the other. What is given must stay.
 class attention_facts {
 public:
-    /// `in_16_bits`: whether any arithmetic in question stores in 16 bits.
+    /// `in_16_bits`: whether any arithmetic in question stores scores in 16 bits.
     attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits) : how_{how}, p_{p}, in_16_bits_{in_16_bits} {
         const array_view *const q = find(inputs, "q"), *const k = find(inputs, "k");
         if (how.score == score_kind::bilinear) {
@@ -113,8 +113,8 @@ public:
             for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw(values.i, values.visible[l]) * signed_scale_);
         if (!plain || in_16_bits_) {
             f.sizes.reserve(n);
-            for (const std::size_t j : values.visible)
-                f.sizes.push_back(is_dot() ? size_of_dot(queries_[values.i], keys_[j], terms_[j], in_16_bits_) : size(values.i, j));
+            if (plain) square_keys(values.i, values.visible.empty() ? 0 : values.visible.back() + 1);
+            for (const std::size_t j : values.visible) f.sizes.push_back(plain ? size_of_plain(values.i, j) : size(values.i, j));
         }
         if (how_.position != position_kind::alibi && !bias_ && !how_.dropout_p) return with_sink(std::move(f), values);
         for (const std::size_t j : values.visible) {
@@ -183,6 +183,7 @@ private:
     }
     // As fast::dot_sizes_call takes the keys.
     void transpose_keys() {
+        squared_.reset();
         const std::size_t n = keys_.size(), block = fast::key_block, padded = (n + block - 1) / block * block, d = keys_.empty() ? 0 : keys_.front().x.size();
         transposed_.assign(d * padded, 0.0);
         for (std::size_t j = 0; j < n; ++j)
@@ -209,6 +210,29 @@ private:
             to.operands[l] = q.sum + sums_of_keys_[j];
             to.of_key[l] = greatest_of_keys_[j];
         }
+    }
+    // For scores stored in 16 bits, of the first keys: score_size's key_square, of 8 neighbouring queries at once, and the square of its `query`.
+    void square_keys(std::size_t i, std::size_t count) {
+        constexpr std::size_t lanes = fast::limit_lanes, block = fast::key_block;
+        const std::size_t d = queries_[i].x.size(), first = i / lanes * lanes;
+        const auto squares = [&](const double* x, std::size_t stride, std::size_t n, const score_vector& of, double* to) {
+            kernels_->alike_squares({x, stride, n, d, of.x.data(), of.half.data(), of.alike.order.data(), of.alike.ends.data(), to});
+        };
+        if (squared_ != first) {
+            squared_ = first;
+            std::vector<double> x(d * lanes);
+            for (std::size_t l = 0; l < lanes && first + l < queries_.size(); ++l)
+                for (std::size_t c = 0; c < d; ++c) x[c * lanes + l] = queries_[first + l].x[c];
+            key_squares_.resize(keys_.size() * lanes);
+            for (std::size_t j = 0; j < keys_.size(); ++j) squares(x.data(), lanes, lanes, keys_[j], key_squares_.data() + j * lanes);
+        }
+        query_squares_.resize(raw_.size());
+        for (std::size_t j = 0; j < count; j += block) squares(transposed_.data() + j * d, block, block, queries_[i], query_squares_.data() + j);
+    }
+    [[nodiscard]] score_size size_of_plain(std::size_t i, std::size_t j) const {
+        const score_vector &q = queries_[i], &k = keys_[j];
+        return {.terms = terms_[j], .operands = q.sum + k.sum, .key_square = key_squares_[j * fast::limit_lanes + i % fast::limit_lanes],
+                .query = attest::sqrt(query_squares_[j]), .of_query = q.greatest, .of_key = k.greatest};
     }
     // raw and Σ|q_c k_c| of these keys.
     void multiply_keys(std::size_t i, std::size_t first, std::size_t last) {
@@ -238,6 +262,8 @@ private:
     std::vector<additive_sizes::projected> additive_keys_;
     const fast::limit_kernels* kernels_ = &fast::compiled_limit_kernels();
     std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
+    std::optional<std::size_t> squared_; // the first of the queries of key_squares_
+    std::vector<double> key_squares_, query_squares_;
     std::optional<bilinear_sizes::query> bilinear_query_;
     additive_sizes::projected additive_query_;
     std::optional<double> sink_;

@@ -58,8 +58,9 @@ public:
             // Relative widths are those of the score. A weight far below 1 may be subnormal in its format, normalised as it may be.
             double greatest = -detail::infinity_of_double;
             for (const double s : certain.scores()) greatest = std::max(greatest, s);
+            const double far = attest::log(a.weight_tiny / a.weight) + 1; // nearer, the first of the two is the greater
             alike_weights_ = alike_runs(certain.scores(), [&](double s) {
-                return std::max(a.weight, std::min(1.0, a.weight_tiny / attest::exp(std::max(s - greatest, -600.0))));
+                return s - greatest > far ? a.weight : std::max(a.weight, std::min(1.0, a.weight_tiny / attest::exp(std::max(s - greatest, -600.0))));
             });
         }
     }

@@ -24,16 +24,16 @@ namespace detail {
 // Indices of a row's components, those of equal fractions next to each other; `ends` marks the last of each group.
 struct alike_components {
     std::vector<std::uint32_t> order;
-    std::vector<bool> ends;
+    std::vector<unsigned char> ends;
 
-    explicit alike_components(std::span<const double> x) : order(x.size()), ends(x.size(), true) {
+    explicit alike_components(std::span<const double> x) : order(x.size()), ends(x.size(), 1) {
         std::vector<double> fraction;
         fraction.reserve(x.size());
         for (const double value : x) fraction.push_back(fraction_of(value));
         std::iota(order.begin(), order.end(), 0U);
         std::sort(order.begin(), order.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return fraction[a] < fraction[b] || (fraction[a] == fraction[b] && a < b); });
-        for (std::size_t k = 0; k + 1 < order.size(); ++k) ends[k] = fraction[order[k]] != fraction[order[k + 1]];
+        for (std::size_t k = 0; k + 1 < order.size(); ++k) ends[k] = fraction[order[k]] != fraction[order[k + 1]] ? 1 : 0;
     }
 
     // Σ over groups of the greater of (Σ a_c)² and Σ a_c².
@@ -43,7 +43,7 @@ struct alike_components {
             const double one = a(order[k]);
             group += one;
             squares += unfused(one * one);
-            if (!ends[k]) continue;
+            if (ends[k] == 0) continue;
             sum += std::max(unfused(group * group), squares);
             group = squares = 0;
         }
