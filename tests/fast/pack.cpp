@@ -38,8 +38,8 @@ inline std::size_t wrong_results(const double* x, const double* y, const double*
     wrong += different(product(a, b), product_of);
     wrong += different(product(a, b) + c, [&](std::size_t i) { return product_of(i) + z[i]; });
     wrong += different(c - product(a, b), [&](std::size_t i) { return z[i] - product_of(i); });
-    wrong += different(multiply_add(a, b, c), [&](std::size_t i) { return is_fused ? std::fma(x[i], y[i], z[i]) : product_of(i) + z[i]; });
-    wrong += different(multiply_subtract_from(a, b, c), [&](std::size_t i) { return is_fused ? std::fma(-x[i], y[i], z[i]) : z[i] - product_of(i); });
+    wrong += different(multiply_add(a, b, c), [&](std::size_t i) { return std::fma(x[i], y[i], z[i]); });
+    wrong += different(multiply_subtract_from(a, b, c), [&](std::size_t i) { return std::fma(-x[i], y[i], z[i]); });
     wrong += different(square_root(absolute(a)), [&](std::size_t i) { return std::sqrt(std::fabs(x[i])); });
     wrong += different(maximum(a, b), [&](std::size_t i) { return x[i] > y[i] ? x[i] : y[i]; });
     wrong += different(minimum(a, b), [&](std::size_t i) { return x[i] < y[i] ? x[i] : y[i]; });

@@ -152,7 +152,7 @@ inline void grown_weights(const grown_weights_call& call) {
 
 // Of an exact product: fused where that is one instruction.
 ATTEST_FAST_INLINE pack native_multiply_add(pack a, pack b, pack c) {
-    if constexpr (is_fused && pack::lanes > 1) return multiply_add(a, b, c);
+    if constexpr (has_fma && pack::lanes > 1) return multiply_add(a, b, c);
     else return a * b + c;
 }
 
