@@ -13,7 +13,7 @@ namespace {
 struct n : attest::axis<3> {};
 struct d : attest::axis<4> {};
 
-const attest::tensor<double, n, d> q{1, 0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 1}, k{1, 1, 0, 0, 0, 1, 1, 0, 2, 0, 0, 1}, v{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+const attest::tensor<double, n, d> q{{1, 0, 0, 1}, {0, 2, 0, 0}, {1, 1, 1, 1}}, k{{1, 1, 0, 0}, {0, 1, 1, 0}, {2, 0, 0, 1}}, v{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}};
 
 const auto z = attest::fast::attention(q, k, v, attest::causal_top_left{}); // tensor<double, n, d>
 // [/snippet]
