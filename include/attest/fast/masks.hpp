@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The masks of formula/mask.hpp for the kernels: ranges of keys where a mask has them, so that what nobody sees is not computed, else a number for each pair, what is added to its score (−∞ hides it).
+/// The masks of formula/mask.hpp for the kernels: ranges of keys where a mask has them, so that what nobody sees is not computed; else a number for each pair,
+/// what is added to its score (−∞ hides it).
 #pragma once
 
 #include "attest/fast/kernels.hpp"
