@@ -58,7 +58,8 @@ TEST_CASE("softmax of rows is within its bound", "[fast]") {
                         continue;
                     }
                     const long double exact = std::exp(x(i, j) - greatest) / sum;
-                    const long double bound = (std::abs(x(i, j) - greatest) + spread / sum + 3.25L + static_cast<long double>(fast::roundings_of_row_sum(n))) * 0x1p-53L * 1.001L;
+                    const auto r = static_cast<long double>(fast::roundings_of_row_sum(n));
+                    const long double bound = (std::abs(x(i, j) - greatest) + spread / sum + 3.25L + r) * 0x1p-53L * 1.001L;
                     worst = std::max(worst, static_cast<double>(std::abs(p(i, j) - exact) / exact / bound));
                 }
             }
@@ -93,7 +94,8 @@ TEST_CASE("layer normalisation of rows", "[fast]") {
                     mean /= static_cast<long double>(d);
                     for (std::size_t c = 0; c < d; ++c) squares += (x(i, c) - mean) * (x(i, c) - mean);
                     const long double variance = squares / static_cast<long double>(options.variance == variance_kind::biased ? d : d - 1);
-                    const long double divisor = options.placement == eps_placement::variance ? std::sqrt(variance + options.eps) : std::sqrt(variance) + options.eps;
+                    const bool in_root = options.placement == eps_placement::variance;
+                    const long double divisor = in_root ? std::sqrt(variance + options.eps) : std::sqrt(variance) + options.eps;
                     // The docstring's roundings. An error of the mean changes the squares in second order alone, and each deviation by itself.
                     const long double r = static_cast<long double>(fast::roundings_of_row_sum(d)), u = 0x1p-53L * 1.001L;
                     const long double mean_off = (r + 1) * u * size / static_cast<long double>(d) + u * std::abs(mean);
@@ -103,7 +105,8 @@ TEST_CASE("layer normalisation of rows", "[fast]") {
                         const long double off = mean_off / divisor + (relative + mean_off * mean_off / divisor / divisor) * std::abs(x_hat);
                         const long double value = weights.gamma(c) * x_hat - 0.5L;
                         worst = std::max(worst, static_cast<double>(std::abs(bare(i, c) - x_hat) / (off + 0x1p-1022L)));
-                        worst = std::max(worst, static_cast<double>(std::abs(y(i, c) - value) / (off * weights.gamma(c) + u * (std::abs(value) + std::abs(value + 0.5L)))));
+                        const long double last = u * (std::abs(value) + std::abs(value + 0.5L)); // the product and the sum
+                        worst = std::max(worst, static_cast<double>(std::abs(y(i, c) - value) / (off * weights.gamma(c) + last)));
                     }
                 }
                 CAPTURE(kernel->name, d, options.eps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The kernels compiled for the flags of this translation unit: with -march=native, or -mavx2 -mfma and what goes with it, those of that processor.
+/// The kernels compiled for the flags of this translation unit: with -march=native those of the processor; AVX2 also
+/// with -march=x86-64-v3 -maes -mpclmul, AVX-512 with -march=x86-64-v4 -maes -mpclmul (Highway wants the last two as well). Else SSE, or one double at a time.
 #pragma once
 
 #include "attest/fast/kernels-inl.hpp"
