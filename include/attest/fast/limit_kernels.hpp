@@ -44,10 +44,14 @@ struct main_sums_call {
         sizes,          ///< Σ |weight v|
         terms
     };
+    static constexpr std::size_t partial_block = 16;
     limit_values v;
     const double *weight, *raised, *most, *expected_raised, *expected_most;
     double flush;
     bool apart;   ///< no x is 0
+    /// Only with `apart`, without factors and not careful: `flushed` is not made, and the partial sums are looked at after each `partial_block` terms alone.
+    /// Beside their least and greatest, `flushed` holds the greatest Σ |weight v| of such a block.
+    bool quick;
     bool careful; ///< coefficients or distances may be infinite: of `moved` and `all`, terms in which a factor is 0 are left out
     double* sums;
     std::size_t stride;
@@ -163,12 +167,16 @@ struct log_weights_call {
     double* log_weight; ///< ((error + per_exp + slope · distance) + of_shift) + of_lse (max(|score|, |top|) + log_n) + of_log; distance = top − score + error
 };
 
-/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), shrunk = w e^−L.
+/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), more = w + raised, flushed = raised + flush, shrunk = w e^−L; `more` and `flushed` may be
+/// null. And the least w and the greatest L there are, and the sums of raised, shrunk and more from the first on.
 struct grown_weights_call {
     std::size_t count;
     const double *weight, *log_weight;
-    double slack;
-    double *grown, *raised, *shrunk;
+    double slack, flush;
+    double *grown, *raised, *more, *flushed, *shrunk;
+};
+struct grown_weights_sums {
+    double least_weight, greatest_log_weight, raised, shrunk, more;
 };
 
 struct limit_kernels {
@@ -182,7 +190,7 @@ struct limit_kernels {
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);
     void (*log_weights)(const log_weights_call&);
-    void (*grown_weights)(const grown_weights_call&);
+    grown_weights_sums (*grown_weights)(const grown_weights_call&);
     /// The greatest a_j + b_j, or −∞.
     double (*greatest_sum)(const double* a, const double* b, std::size_t count);
     /// x_j / by.

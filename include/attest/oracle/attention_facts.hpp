@@ -63,7 +63,7 @@ public:
             return x;
         };
         const auto turned = [&](std::vector<double> x, std::ptrdiff_t token) {
-            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double()) : score_vector(std::move(x));
+            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double(), in_16_bits_) : score_vector(std::move(x), in_16_bits_);
         };
         queries_.clear();
         keys_.clear();

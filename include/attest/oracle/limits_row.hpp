@@ -72,7 +72,7 @@ public:
     /// With at most so many rescalings; `stored_tiny`: see score_errors. `like`: the same row in another arithmetic, from which is taken what is the same.
     row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny, const row_limits* like = nullptr)
         : a_{a}, f_{f}, rescalings_{rescalings}, stored_tiny_{stored_tiny}, errors_(a, f.rule, stored_tiny),
-          entries_{like == nullptr ? entries_of(f) : like->entries_}, weight_{entries_->weight}, score_{entries_->score} {
+          entries_{like == nullptr ? entries_of(f) : like->entries_}, weight_{entries_->weight}, score_{f.sink ? entries_->score : f.score} {
         keys_ = f.weight.size();
         scores_ = like != nullptr && like->has_same_scores(a, stored_tiny) ? like->scores_ : std::make_shared<errors_of_scores>(make_errors());
         per_exp_ = 1.01 * (1 + rescalings) * a.exp_relative;
@@ -252,16 +252,22 @@ private:
         p.made = true;
         p.raised.resize(n);
         p.most.resize(n);
-        std::vector<double> shrunk(n);
-        f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, p.most.data(), p.raised.data(), shrunk.data()});
-        for (std::size_t j = 0; j < n; ++j) {
-            const double bound = p.log_weight[j];
-            if (!is_in_range(j, bound)) p.raised[j] = raised_by(j, bound);
-            p.greatest = std::max(p.greatest, bound);
-            p.low += shrunk[j];
-            p.most[j] = weight_[j] + p.raised[j];
-            p.high += p.most[j];
-            p.raised_sum += p.raised[j];
+        std::vector<double> grown(n), shrunk(n);
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, 0, grown.data(), p.raised.data(),
+                                                                        p.most.data(), nullptr, shrunk.data()});
+        p.low = sums.shrunk;
+        p.high = sums.more;
+        p.raised_sum = sums.raised;
+        p.greatest = std::max(0.0, sums.greatest_log_weight);
+        if (!(sums.least_weight > 1e-290 && sums.greatest_log_weight < 600)) { // some are not in range
+            p.high = p.raised_sum = p.greatest = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                if (!is_in_range(j, p.log_weight[j])) p.raised[j] = raised_by(j, p.log_weight[j]);
+                p.greatest = std::max(p.greatest, p.log_weight[j]);
+                p.most[j] = weight_[j] + p.raised[j];
+                p.high += p.most[j];
+                p.raised_sum += p.raised[j];
+            }
         }
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
         const double count = static_cast<double>(n) + 8;
@@ -304,22 +310,21 @@ private:
         return greatest;
     }
 
-    // The weights, divided by their sum, and the scores; a sink's are the last.
+    // The weights, divided by their sum; and with a sink, which is the last, the scores.
     struct entries_of_row {
         std::vector<double> weight, score;
     };
     static std::shared_ptr<const entries_of_row> entries_of(const row_facts& f) {
         auto entries = std::make_shared<entries_of_row>();
-        entries->weight.reserve(f.weight.size() + 1);
-        entries->weight = f.weight;
-        entries->score = f.score;
-        if (f.sink) {
-            entries->weight.push_back(f.sink_weight);
-            entries->score.push_back(*f.sink);
-        }
         double total = 0;
-        for (const double w : entries->weight) total += w;
-        f.kernels->divide(entries->weight.data(), entries->weight.size(), total, entries->weight.data());
+        for (const double w : f.weight) total += w;
+        if (f.sink) total += f.sink_weight;
+        entries->weight.resize(f.weight.size() + (f.sink ? 1 : 0));
+        f.kernels->divide(f.weight.data(), f.weight.size(), total, entries->weight.data());
+        if (!f.sink) return entries;
+        entries->weight.back() = f.sink_weight / total;
+        entries->score = f.score;
+        entries->score.push_back(*f.sink);
         return entries;
     }
     // What the scores are off by; and the greatest that one, and one of a key, may be computed as: no shift is greater.
