@@ -129,6 +129,20 @@ struct moves_call {
     double* mean;               ///< d_k
 };
 
+/// Σ_l (coefficient_l row_lc + more_l), for each component c; `more` null: all 0. Products are exact.
+struct row_sums_call {
+    std::size_t count, components;
+    const double* const* row; ///< need not be padded
+    const double *coefficient, *more;
+    double* sums;
+};
+/// To component c of each row l is added coefficient_l x_c + more_l. Products are exact.
+struct add_to_rows_call {
+    std::size_t count, components;
+    double* const* to;
+    const double *x, *coefficient, *more;
+};
+
 /// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds blocks of `key_block` keys, each component by component: component c
 /// of key j lies at keys[(j / key_block · components + c) · key_block + j % key_block]. Whole blocks are read and written.
 inline constexpr std::size_t key_block = 32;
@@ -186,6 +200,8 @@ struct limit_kernels {
     void (*score_sums)(const score_sums_call&);
     void (*alike)(const alike_call&);
     void (*moves)(const moves_call&);
+    void (*row_sums)(const row_sums_call&);
+    void (*add_to_rows)(const add_to_rows_call&);
     void (*dot_sizes)(const dot_sizes_call&);
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);

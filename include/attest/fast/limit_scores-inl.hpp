@@ -11,6 +11,7 @@
 
 #include "attest/elementary/exp.hpp"
 #include "attest/fast/limit_kernels.hpp"
+#include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/pack-inl.hpp"
 
 ATTEST_FAST_BEGIN
@@ -168,12 +169,6 @@ inline grown_weights_sums grown_weights(const grown_weights_call& call) {
     sums.greatest_log_weight = lanes[0];
     for (const double x : lanes) sums.greatest_log_weight = x > sums.greatest_log_weight ? x : sums.greatest_log_weight;
     return sums;
-}
-
-// Of an exact product: fused where that is one instruction.
-ATTEST_FAST_INLINE pack native_multiply_add(pack a, pack b, pack c) {
-    if constexpr (is_fused && pack::lanes > 1) return multiply_add(a, b, c);
-    else return a * b + c;
 }
 
 // Of a few components of the key, and as many packs of values as registers hold, over entries that stay in the first cache.

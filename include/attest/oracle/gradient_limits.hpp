@@ -46,7 +46,7 @@ public:
     /// (each costs 12 to 24 bytes a row where something is stored in 16 bits).
     attention_gradient_limits(const std::vector<const arithmetic*>& possible, const gradient_shape& shape, double lambda,
                               const std::vector<std::size_t>& keys = {})
-        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
+        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), v_columns_(v_), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
           dv_value_(shape.n_k * shape.d_v, 0.0) {
         std::vector<const arithmetic*> stored;
         for (const arithmetic* const a : possible) {
@@ -74,7 +74,7 @@ public:
         if (pairs) pair_keys_ = detail::brief_matrix(facts.to_query, shape_.d_k);
         queries_ = detail::brief_matrix(facts.to_key, shape_.d_k);
         if (queries_.value.empty()) queries_ = detail::brief_matrix({std::vector<double>(shape_.d_k, 0.0), {}}, shape_.d_k); // an empty row of pairs
-        values_.make(facts, v_);
+        values_.make(facts, v_, v_columns_);
         const detail::rows_of_keys keys = pairs ? detail::rows_of_keys{&pair_keys_, nullptr} : detail::rows_of_keys{&k_, &facts.key};
         row_.make(facts, values_, keys, queries_, pairs, shape_);
         add_values();
@@ -185,13 +185,22 @@ private:
 
     // dk (over the scale) and dv themselves.
     void add_values() {
-        for (std::size_t l = 0; l < values_.n; ++l) {
-            const double s = detail::brief(values_.ds[l] * values_.slope[l]), w = detail::brief(facts_->weight[l] * values_.factor[l]);
-            const double* const q = row_.queries->row(row_.pairs ? l : 0);
-            double *const dk = dk_value_.data() + facts_->key[l] * shape_.d_k, *const dv = dv_value_.data() + facts_->key[l] * shape_.d_v;
-            for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += s * q[c];
-            for (std::size_t c = 0; c < shape_.d_v; ++c) dv[c] += w * values_.dz[c];
+        const std::size_t n = values_.n;
+        std::vector<double> s(n), w(n);
+        std::vector<double*> dk(n), dv(n);
+        for (std::size_t l = 0; l < n; ++l) {
+            s[l] = detail::brief(values_.ds[l] * values_.slope[l]);
+            w[l] = detail::brief(facts_->weight[l] * values_.factor[l]);
+            dk[l] = dk_value_.data() + facts_->key[l] * shape_.d_k;
+            dv[l] = dv_value_.data() + facts_->key[l] * shape_.d_v;
         }
+        facts_->kernels->add_to_rows({n, shape_.d_v, dv.data(), values_.dz.data(), w.data(), nullptr});
+        if (!row_.pairs) facts_->kernels->add_to_rows({n, shape_.d_k, dk.data(), row_.queries->row(0), s.data(), nullptr});
+        else
+            for (std::size_t l = 0; l < n; ++l) {
+                const double* const q = row_.queries->row(l);
+                for (std::size_t c = 0; c < shape_.d_k; ++c) dk[l][c] += s[l] * q[c];
+            }
     }
 
     // The last row's sources, and what columns need of it.
@@ -234,7 +243,9 @@ private:
 
     gradient_shape shape_;
     double lambda_ = 0;
-    detail::brief_matrix v_, k_, pair_keys_, queries_;
+    detail::brief_matrix v_;
+    detail::value_columns v_columns_;
+    detail::brief_matrix k_, pair_keys_, queries_;
     const gradient_row_facts* facts_ = nullptr;
     gradient_row_facts no_facts_;
     detail::gradient_row_values values_, nothing_;

@@ -32,13 +32,14 @@ struct gradient_row_of_keys {
         pairs = of_pairs;
         dq.assign(shape.d_k, 0);
         k_mean.assign(shape.d_k, 0);
+        std::vector<double> w(r.n), s(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
-            const double w = brief(f.weight[l] * r.slope[l]), s = brief(r.ds[l] * r.slope[l]), *const row = keys.value(l);
-            for (std::size_t c = 0; c < shape.d_k; ++c) {
-                dq[c] += s * row[c];
-                k_mean[c] += w * row[c];
-            }
+            w[l] = brief(f.weight[l] * r.slope[l]);
+            s[l] = brief(r.ds[l] * r.slope[l]);
         }
+        const std::vector<const double*> rows = keys.values(r.n);
+        f.kernels->row_sums({r.n, shape.d_k, rows.data(), s.data(), nullptr, dq.data()});
+        f.kernels->row_sums({r.n, shape.d_k, rows.data(), w.data(), nullptr, k_mean.data()});
     }
 };
 
@@ -67,6 +68,13 @@ public:
         const double most_of_dz = greatest_of(r.dz_size.data(), shape.d_v);
         double sizes = 0;
         dq.assign(d_k, 0);
+        // What is added to dq, dk and dv for each key, times sizes and alone; by kernels where it can be.
+        const bool by_kernel = !sized && !row.pairs;
+        std::vector<double> of_dq, of_dk, alone, of_dv, dv_alone;
+        std::vector<double*> dk_rows, dv_rows;
+        for (std::vector<double>* x : {&of_dq, &of_dk, &alone, &of_dv, &dv_alone}) x->reserve(r.n);
+        dk_rows.reserve(r.n);
+        dv_rows.reserve(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
             const std::size_t key = row.facts->key[l], own = row.pairs ? l : 0;
             const double slope = r.slope[l], second = sources != nullptr ? unfused(sources->second[l] * slope) : 0,
@@ -75,7 +83,12 @@ public:
                          absolute = unfused(e.key_tiny * size) + of_product;
             const double *const k = row.keys.magnitude(l), *const q = row.queries->magnitudes(own);
             double* const to = dk.data() + key * d_k;
-            if (!sized) {
+            if (by_kernel) {
+                of_dq.push_back(brief_above(in_row + of_operand + unfused(e.over_keys * size)));
+                of_dk.push_back(brief_above(in_column + of_operand + unfused(e.over_rows * size)));
+                alone.push_back(absolute);
+                dk_rows.push_back(to);
+            } else if (!sized) {
                 accumulate(dq.data(), k, in_row + of_operand + unfused(e.over_keys * size), absolute, d_k);
                 accumulate(to, q, in_column + of_operand + unfused(e.over_rows * size), absolute, d_k);
             } else {
@@ -84,16 +97,24 @@ public:
                 accumulate(to, q, in_column, absolute, d_k);
                 accumulate(to, row.queries->sizes(own), of_operand + unfused(e.over_rows * size), 0, d_k);
             }
-            sizes += unfused(size * greatest_of(k, d_k));
-            size_of_dk[key] += unfused(size * greatest_of(q, d_k));
+            sizes += unfused(size * row.keys.greatest(l));
+            size_of_dk[key] += unfused(size * row.queries->greatest[own]);
             const double f = r.factor[l], w = b.weight.high[l];
             if (f == 0) continue;
             const two_stores stored = errors_of_stores(a, w, f);
             const double kept = unfused(f * w) + stored.before + stored.after,
                          of_second = sources != nullptr ? unfused(f * sources->second_of_weight[l]) : 0;
             const double error = unfused(f * b.weight.error[l]) + stored.before + stored.after + unfused(e.value * kept) + of_second + a.operand_tiny;
-            accumulate(dv.data() + key * shape.d_v, r.dz_size.data(), error, unfused(e.tiny * kept) + 2 * a.tiny, shape.d_v);
+            of_dv.push_back(brief_above(error));
+            dv_alone.push_back(unfused(e.tiny * kept) + 2 * a.tiny);
+            dv_rows.push_back(dv.data() + key * shape.d_v);
             size_of_dv[key] += unfused(kept * most_of_dz);
+        }
+        const fast::limit_kernels& kernels = *row.facts->kernels;
+        kernels.add_to_rows({of_dv.size(), shape.d_v, dv_rows.data(), r.dz_size.data(), of_dv.data(), dv_alone.data()});
+        if (by_kernel) {
+            kernels.row_sums({r.n, d_k, row.keys.magnitudes(r.n).data(), of_dq.data(), alone.data(), dq.data()});
+            kernels.add_to_rows({r.n, d_k, dk_rows.data(), row.queries->magnitudes(0), of_dk.data(), alone.data()});
         }
         size_of_dq = sizes;
         const bool infinite = overflows(a, shape.scale, sizes);
