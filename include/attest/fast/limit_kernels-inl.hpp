@@ -23,7 +23,7 @@ inline constexpr limit_kernels limit_table{
     .alike = alike,
     .moves = moves,
     .row_sums = row_sums,
-    .add_to_rows = add_to_rows,
+    .add_products = add_products,
     .dot_sizes = dot_sizes,
     .alike_squares = alike_squares,
     .score_errors = score_errors,

@@ -129,18 +129,19 @@ struct moves_call {
     double* mean;               ///< d_k
 };
 
-/// Σ_l (coefficient_l row_lc + more_l), for each component c; `more` null: all 0. Products are exact.
+/// Σ_l (coefficient_l row_lc + more_l), for each component c, of one to three coefficients at once; `more` null: all 0. Products are exact.
 struct row_sums_call {
     std::size_t count, components;
     const double* const* row; ///< need not be padded
-    const double *coefficient, *more;
-    double* sums;
+    std::size_t sets;
+    const double *coefficient[3], *more; ///< `more` is for one set alone
+    double* sums[3];
 };
-/// To component c of each row l is added coefficient_l x_c + more_l. Products are exact.
-struct add_to_rows_call {
-    std::size_t count, components;
-    double* const* to;
-    const double *x, *coefficient, *more;
+/// To row k of `to` is added coefficient_rk x_r + more_rk, for r = 0, 1, … in this order, if one of the two is not 0; `more` null: all 0. Products are exact.
+struct add_products_call {
+    std::size_t count, keys, components; ///< of r, of k, of x_r and each row of `to`
+    double* to;
+    const double *x, *coefficient, *more; ///< count × components; count × keys
 };
 
 /// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds blocks of `key_block` keys, each component by component: component c
@@ -201,7 +202,7 @@ struct limit_kernels {
     void (*alike)(const alike_call&);
     void (*moves)(const moves_call&);
     void (*row_sums)(const row_sums_call&);
-    void (*add_to_rows)(const add_to_rows_call&);
+    void (*add_products)(const add_products_call&);
     void (*dot_sizes)(const dot_sizes_call&);
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);

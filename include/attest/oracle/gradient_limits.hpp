@@ -48,6 +48,8 @@ public:
                               const std::vector<std::size_t>& keys = {})
         : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), v_columns_(v_), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
           dv_value_(shape.n_k * shape.d_v, 0.0) {
+        pending_dk_.begin(shape.n_k, shape.d_k, false);
+        pending_dv_.begin(shape.n_k, shape.d_v, false);
         std::vector<const arithmetic*> stored;
         for (const arithmetic* const a : possible) {
             of_arithmetic& one = *of_.emplace_back(std::make_unique<of_arithmetic>());
@@ -126,6 +128,7 @@ public:
 
     /// When all rows are there.
     [[nodiscard]] element_limits dk(std::size_t a, std::size_t key, std::size_t c) {
+        flush();
         const of_arithmetic& one = *of_[a];
         if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, shape_.scale, one.sums.size_of_dk[key])) return {};
         const std::size_t at = key * shape_.d_k + c;
@@ -134,6 +137,7 @@ public:
         return finished(one, dk_value_[at], certain, one.plain_sums.dk[at] + likely(squares_of(a, key).dk[c], one.relative));
     }
     [[nodiscard]] element_limits dv(std::size_t a, std::size_t key, std::size_t c) {
+        flush();
         const of_arithmetic& one = *of_[a];
         if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, 1, one.sums.size_of_dv[key])) return {};
         const std::size_t at = key * shape_.d_v + c;
@@ -187,20 +191,28 @@ private:
     void add_values() {
         const std::size_t n = values_.n;
         std::vector<double> s(n), w(n);
-        std::vector<double*> dk(n), dv(n);
         for (std::size_t l = 0; l < n; ++l) {
             s[l] = detail::brief(values_.ds[l] * values_.slope[l]);
             w[l] = detail::brief(facts_->weight[l] * values_.factor[l]);
-            dk[l] = dk_value_.data() + facts_->key[l] * shape_.d_k;
-            dv[l] = dv_value_.data() + facts_->key[l] * shape_.d_v;
         }
-        facts_->kernels->add_to_rows({n, shape_.d_v, dv.data(), values_.dz.data(), w.data(), nullptr});
-        if (!row_.pairs) facts_->kernels->add_to_rows({n, shape_.d_k, dk.data(), row_.queries->row(0), s.data(), nullptr});
-        else
-            for (std::size_t l = 0; l < n; ++l) {
-                const double* const q = row_.queries->row(l);
-                for (std::size_t c = 0; c < shape_.d_k; ++c) dk[l][c] += s[l] * q[c];
-            }
+        if (n == 0) return;
+        pending_dv_.add(*facts_->kernels, dv_value_, facts_->key, values_.dz.data(), w);
+        if (!row_.pairs) return pending_dk_.add(*facts_->kernels, dk_value_, facts_->key, row_.queries->row(0), s);
+        pending_dk_.flush(dk_value_);
+        for (std::size_t l = 0; l < n; ++l) {
+            const double* const q = row_.queries->row(l);
+            double* const dk = dk_value_.data() + facts_->key[l] * shape_.d_k;
+            for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += s[l] * q[c];
+        }
+    }
+    // Before sums over rows are read.
+    void flush() {
+        pending_dk_.flush(dk_value_);
+        pending_dv_.flush(dv_value_);
+        for (const auto& one : of_) {
+            one->sums.flush();
+            one->plain_sums.flush();
+        }
     }
 
     // The last row's sources, and what columns need of it.
@@ -252,6 +264,7 @@ private:
     std::vector<std::unique_ptr<of_arithmetic>> of_;
     detail::gradient_row_of_keys row_; // the last one
     std::vector<double> dk_value_, dv_value_;
+    detail::pending_products pending_dk_, pending_dv_;
     std::unique_ptr<detail::gradient_columns> columns_;
     bool pairs_ = false;
     std::size_t last_arithmetic_ = 0, last_key_ = 0;

@@ -166,7 +166,7 @@ private:
             da_high = std::max(da_high, da[l]);
             weights_[l] = brief(f.weight[l] * factor[l]);
         }
-        f.kernels->row_sums({n, v.d, v.rows(v.value, &f.key, n).data(), weights_.data(), nullptr, out.data()});
+        f.kernels->row_sums({n, v.d, v.rows(v.value, &f.key, n).data(), 1, {weights_.data()}, nullptr, {out.data()}});
     }
     std::vector<double> sums_, sizes_, unused_, weights_;
 };

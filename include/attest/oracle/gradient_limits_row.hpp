@@ -137,9 +137,7 @@ private:
             of_factor[l] = brief_above(r.factor[l]);
         }
         const std::vector<const double*> sizes = v.rows(v.magnitude, &f.key, r.n);
-        f.kernels->row_sums({r.n, v.d, sizes.data(), of_error.data(), nullptr, out_error.data()});
-        f.kernels->row_sums({r.n, v.d, sizes.data(), of_size.data(), nullptr, out_size.data()});
-        f.kernels->row_sums({r.n, v.d, sizes.data(), of_factor.data(), nullptr, sum_of_sizes.data()});
+        f.kernels->row_sums({r.n, v.d, sizes.data(), 3, {of_error.data(), of_size.data(), of_factor.data()}, nullptr, {out_error.data(), out_size.data(), sum_of_sizes.data()}});
         const double dz_unit = input_unit_;
         from_out += unfused(together(forward, dz_unit) * all);
         out_high.resize(v.d);

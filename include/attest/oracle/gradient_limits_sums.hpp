@@ -10,6 +10,7 @@
 /// such an error is tiny/scale. What is stored in 16 bits there is added linearly, also by the expected limit: its sources are relative.
 #pragma once
 
+#include "attest/oracle/gradient_limits_pending.hpp"
 #include "attest/oracle/gradient_limits_sources.hpp"
 
 namespace attest::detail {
@@ -38,8 +39,7 @@ struct gradient_row_of_keys {
             s[l] = brief(r.ds[l] * r.slope[l]);
         }
         const std::vector<const double*> rows = keys.values(r.n);
-        f.kernels->row_sums({r.n, shape.d_k, rows.data(), s.data(), nullptr, dq.data()});
-        f.kernels->row_sums({r.n, shape.d_k, rows.data(), w.data(), nullptr, k_mean.data()});
+        f.kernels->row_sums({r.n, shape.d_k, rows.data(), 2, {s.data(), w.data()}, nullptr, {dq.data(), k_mean.data()}});
     }
 };
 
@@ -55,6 +55,13 @@ public:
         dv.assign(shape.n_k * shape.d_v, 0);
         size_of_dk.assign(shape.n_k, 0);
         size_of_dv.assign(shape.n_k, 0);
+        pending_dk_.begin(shape.n_k, shape.d_k, true);
+        pending_dv_.begin(shape.n_k, shape.d_v, true);
+    }
+    /// To be called before dk and dv are read.
+    void flush() {
+        pending_dk_.flush(dk);
+        pending_dv_.flush(dv);
     }
 
     /// `stored_tiny`: what a stored q or k loses below the normal range; `sources`: of plain ones, what is of second order.
@@ -71,10 +78,10 @@ public:
         // What is added to dq, dk and dv for each key, times sizes and alone; by kernels where it can be.
         const bool by_kernel = !sized && !row.pairs;
         std::vector<double> of_dq, of_dk, alone, of_dv, dv_alone;
-        std::vector<double*> dk_rows, dv_rows;
+        std::vector<std::size_t> dv_keys;
+        if (!by_kernel) pending_dk_.flush(dk);
         for (std::vector<double>* x : {&of_dq, &of_dk, &alone, &of_dv, &dv_alone}) x->reserve(r.n);
-        dk_rows.reserve(r.n);
-        dv_rows.reserve(r.n);
+        dv_keys.reserve(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
             const std::size_t key = row.facts->key[l], own = row.pairs ? l : 0;
             const double slope = r.slope[l], second = sources != nullptr ? unfused(sources->second[l] * slope) : 0,
@@ -87,7 +94,6 @@ public:
                 of_dq.push_back(brief_above(in_row + of_operand + unfused(e.over_keys * size)));
                 of_dk.push_back(brief_above(in_column + of_operand + unfused(e.over_rows * size)));
                 alone.push_back(absolute);
-                dk_rows.push_back(to);
             } else if (!sized) {
                 accumulate(dq.data(), k, in_row + of_operand + unfused(e.over_keys * size), absolute, d_k);
                 accumulate(to, q, in_column + of_operand + unfused(e.over_rows * size), absolute, d_k);
@@ -107,14 +113,14 @@ public:
             const double error = unfused(f * b.weight.error[l]) + stored.before + stored.after + unfused(e.value * kept) + of_second + a.operand_tiny;
             of_dv.push_back(brief_above(error));
             dv_alone.push_back(unfused(e.tiny * kept) + 2 * a.tiny);
-            dv_rows.push_back(dv.data() + key * shape.d_v);
+            dv_keys.push_back(key);
             size_of_dv[key] += unfused(kept * most_of_dz);
         }
         const fast::limit_kernels& kernels = *row.facts->kernels;
-        kernels.add_to_rows({of_dv.size(), shape.d_v, dv_rows.data(), r.dz_size.data(), of_dv.data(), dv_alone.data()});
+        pending_dv_.add(kernels, dv, dv_keys, r.dz_size.data(), of_dv, dv_alone);
         if (by_kernel) {
-            kernels.row_sums({r.n, d_k, row.keys.magnitudes(r.n).data(), of_dq.data(), alone.data(), dq.data()});
-            kernels.add_to_rows({r.n, d_k, dk_rows.data(), row.queries->magnitudes(0), of_dk.data(), alone.data()});
+            kernels.row_sums({r.n, d_k, row.keys.magnitudes(r.n).data(), 1, {of_dq.data()}, alone.data(), {dq.data()}});
+            pending_dk_.add(kernels, dk, row.facts->key, row.queries->magnitudes(0), of_dk, alone);
         }
         size_of_dq = sizes;
         const bool infinite = overflows(a, shape.scale, sizes);
@@ -128,6 +134,8 @@ public:
     }
 
 private:
+    pending_products pending_dk_, pending_dv_;
+
     // What a derivative and a value may be off by as operands, and what sums over keys and over rows may, relative; and below the normal range.
     struct operand_errors {
         double key, value, over_keys, over_rows, tiny, ds_tiny, key_tiny;
