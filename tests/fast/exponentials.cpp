@@ -27,7 +27,8 @@ struct row_result {
 };
 row_result exponentials_of_row(const kernels& k, const std::vector<double>& s, const visibility& mask = {}) {
     row_result result{std::vector<double>(s.size() + 1, -1.0), 0, 0};
-    k.exponentials({.s = s.data(), .s_row = 0, .m = 1, .n = s.size(), .p = result.p.data(), .p_row = 0, .maximum = &result.maximum, .sum = &result.sum, .mask = mask});
+    k.exponentials({.s = s.data(), .s_row = 0, .m = 1, .n = s.size(), .p = result.p.data(), .p_row = 0, .maximum = &result.maximum, .sum = &result.sum,
+                    .mask = mask});
     REQUIRE(result.p.back() == -1); // no write behind the end
     result.p.pop_back();
     return result;
@@ -63,15 +64,15 @@ TEST_CASE("the greatest error of exp in lanes is below its proved bound", "[fast
         CHECK((first || there->second == row.p)); // the same bits
         CHECK(std::abs(row.sum - sum_of(row.p)) <= (gamma(roundings_of_row_sum(x.size())) + 0x1p-40L) * row.sum);
     }
-    for (const auto& [fused, p] : of_fused) {
-        double greatest = 0;
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const real<50> exact = attest::exp(real<50>(x[i]));
-            greatest = std::max(greatest, std::abs(static_cast<double>((real<50>(p[i]) - exact) / exact)));
-        }
-        CAPTURE(fused, greatest / attest::exp_error_relative);
-        CHECK(greatest <= attest::exp_error_relative);
-        CHECK(greatest > 0.8 * attest::exp_error_relative); // the bound is not idle
+    std::map<bool, double> greatest;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const real<50> exact = attest::exp(real<50>(x[i]));
+        for (const auto& [fused, p] : of_fused) greatest[fused] = std::max(greatest[fused], std::abs(static_cast<double>((real<50>(p[i]) - exact) / exact)));
+    }
+    for (const auto& [fused, error] : greatest) {
+        CAPTURE(fused, error / attest::exp_error_relative);
+        CHECK(error <= attest::exp_error_relative);
+        CHECK(error > 0.8 * attest::exp_error_relative); // the bound is not idle
     }
 }
 

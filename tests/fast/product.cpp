@@ -107,9 +107,13 @@ TEST_CASE("a product may begin and end within a packed matrix", "[fast]") {
     for (const kernels* k : all_kernels()) {
         std::vector<double> packed(packed_elements(*k, depth, n)), c(n), expected(n);
         k->pack({b.data(), static_cast<std::ptrdiff_t>(n)}, depth, n, packed.data());
-        k->multiply({.a = {a.data() + from, 0}, .m = 1, .depth = to - from, .b = packed.data() + from * k->panel, .b_depth = depth, .n = n, .c = c.data(), .c_row = 0});
+        k->multiply({.a = {a.data() + from, 0}, .m = 1, .depth = to - from, .b = packed.data() + from * k->panel, .b_depth = depth, .n = n, .c = c.data(),
+                     .c_row = 0});
         for (std::size_t j = 0; j < n; ++j)
-            for (std::size_t l = from; l < to; ++l) expected[j] = k->fused ? std::fma(a[l], b[l * n + j], expected[j]) : attest::detail::unfused(a[l] * b[l * n + j]) + expected[j];
+            for (std::size_t l = from; l < to; ++l) {
+                const double x = a[l], y = b[l * n + j];
+                expected[j] = k->fused ? std::fma(x, y, expected[j]) : attest::detail::unfused(x * y) + expected[j];
+            }
         CAPTURE(k->name);
         CHECK(c == expected);
     }

@@ -10,4 +10,7 @@ namespace attest::fast {
 /// All translation units of a program that call this, or what has it as its default, are to be compiled with the same flags for the processor.
 inline const kernels& compiled_kernels() { return ATTEST_FAST_TARGET::table; }
 
+/// The kernels that were asked for, else the compiled ones.
+inline const kernels& kernels_or_compiled(const kernels* asked) { return asked != nullptr ? *asked : compiled_kernels(); }
+
 } // namespace attest::fast

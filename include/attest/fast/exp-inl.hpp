@@ -39,7 +39,8 @@ template <std::size_t Packs> ATTEST_FAST_INLINE void exp_of(pack (&x)[Packs]) {
     ATTEST_FAST_UNROLL
     for (std::size_t n = 1; n < sizeof attest::detail::exp_coefficients / sizeof(double); ++n) {
         ATTEST_FAST_UNROLL
-        for (std::size_t i = 0; i < Packs; ++i) series[i] = multiply_add(series[i], r[i], pack::broadcast(attest::detail::exp_coefficients[n]));
+        for (std::size_t i = 0; i < Packs; ++i)
+            series[i] = multiply_add(series[i], r[i], pack::broadcast(attest::detail::exp_coefficients[n]));
     }
     ATTEST_FAST_UNROLL
     for (std::size_t i = 0; i < Packs; ++i) {

@@ -12,6 +12,7 @@
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
 #include "attest/fast/product-inl.hpp"
+#include "attest/fast/rows-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
@@ -30,6 +31,11 @@ inline constexpr kernels table{
     .exponentials = exponentials,
     .softmax_gradient = softmax_gradient,
     .row_products = row_products,
+    .divide_rows = divide_rows,
+    .add_to_rows = add_to_rows,
+    .layer_norm = layer_norm,
+    .gelu = gelu_of,
+    .relu = relu_of,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET

@@ -23,11 +23,15 @@ inline constexpr std::size_t panel_columns = tile_vectors * pack::lanes;
 
 // Panels of the columns of B (see kernels::pack).
 inline void pack_columns(const strided& b, std::size_t depth, std::size_t n, double* packed) {
+    if (depth == 0) return;
     for (std::size_t j = 0; j < n; j += panel_columns) {
         const std::size_t columns = n - j < panel_columns ? n - j : panel_columns;
         const double* from = b.at + static_cast<std::ptrdiff_t>(j) * b.column;
-        for (std::size_t c = 0; c < depth; ++c, from += b.row, packed += panel_columns)
-            for (std::size_t i = 0; i < panel_columns; ++i) packed[i] = i < columns ? from[static_cast<std::ptrdiff_t>(i) * b.column] : 0;
+        for (std::size_t c = 0; c < depth; ++c, from += b.row, packed += panel_columns) {
+            if (columns < panel_columns)
+                for (std::size_t v = 0; v < tile_vectors; ++v) pack::zero().store(packed + v * pack::lanes);
+            for (std::size_t i = 0; i < columns; ++i) packed[i] = from[static_cast<std::ptrdiff_t>(i) * b.column];
+        }
     }
 }
 
@@ -65,24 +69,26 @@ ATTEST_FAST_INLINE void multiply_tile(const double* a, std::ptrdiff_t a_row, std
         ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < tile_vectors; ++v) {
             const std::size_t at = v * pack::lanes;
-            if (at >= end.columns) break;
-            const std::size_t count = end.columns - at < pack::lanes ? end.columns - at : pack::lanes;
-            pack value = sums[r][v];
-            if (end.add) value = load_first(c + at, count, 0) + value;
-            if (end.scaled) value = product(value, pack::broadcast(end.scale));
-            if (end.divisors != nullptr) value = value / pack::broadcast(end.divisors[r]);
-            store_first(value, c + at, count);
+            if (at < end.columns) {
+                const std::size_t count = end.columns - at < pack::lanes ? end.columns - at : pack::lanes;
+                pack value = sums[r][v];
+                if (end.add) value = load_first(c + at, count, 0) + value;
+                if (end.scaled) value = product(value, pack::broadcast(end.scale));
+                if (end.divisors != nullptr) value = value / pack::broadcast(end.divisors[r]);
+                store_first(value, c + at, count);
+            }
         }
 }
 
 inline void multiply(const product_call& call) {
+    const strided all = call.depth != 0 ? call.a : strided{nullptr, 0, 0};
     for (std::size_t from = 0; from == 0 || from < call.depth; from += sum_block) {
         const std::size_t left = call.depth - from, depth = left < sum_block ? left : sum_block;
         for (std::size_t j = 0; j < call.n; j += panel_columns) {
             const double* b = call.b + j * call.b_depth + from * panel_columns;
             for (std::size_t i = 0; i < call.m; i += tile_rows) {
                 const auto row = static_cast<std::ptrdiff_t>(i);
-                const double* a = call.a.at + row * call.a.row + static_cast<std::ptrdiff_t>(from) * call.a.column;
+                const double* a = all.at + row * all.row + static_cast<std::ptrdiff_t>(from) * all.column;
                 double* c = call.c + row * call.c_row + j;
                 tile_end end{call.add || from > 0, false, call.scale, nullptr, call.n - j < panel_columns ? call.n - j : panel_columns};
                 if (depth == left) {
@@ -90,12 +96,12 @@ inline void multiply(const product_call& call) {
                     if (call.divisors != nullptr) end.divisors = call.divisors + i;
                 }
                 switch (call.m - i) {
-                case 1: multiply_tile<1>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end); break;
-                case 2: multiply_tile<2>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end); break;
-                case 3: multiply_tile<3>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end); break;
-                case 4: multiply_tile<4>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end); break;
-                case 5: multiply_tile<5>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end); break;
-                default: multiply_tile<tile_rows>(a, call.a.row, call.a.column, depth, b, c, call.c_row, end);
+                case 1: multiply_tile<1>(a, all.row, all.column, depth, b, c, call.c_row, end); break;
+                case 2: multiply_tile<2>(a, all.row, all.column, depth, b, c, call.c_row, end); break;
+                case 3: multiply_tile<3>(a, all.row, all.column, depth, b, c, call.c_row, end); break;
+                case 4: multiply_tile<4>(a, all.row, all.column, depth, b, c, call.c_row, end); break;
+                case 5: multiply_tile<5>(a, all.row, all.column, depth, b, c, call.c_row, end); break;
+                default: multiply_tile<tile_rows>(a, all.row, all.column, depth, b, c, call.c_row, end);
                 }
             }
         }
