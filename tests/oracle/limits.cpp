@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The certain limit against adversaries: kernels that make every error that their arithmetic allows them, all the same way. They must stay inside.
-#include "attest/oracle/limits_row.hpp"
+#include "attest/oracle/limits_sums.hpp"
 #include "catch.hpp"
 #include "kernels.hpp"
 

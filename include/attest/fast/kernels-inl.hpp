@@ -11,6 +11,7 @@
 
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
+#include "attest/fast/limit_kernels-inl.hpp"
 #include "attest/fast/product-inl.hpp"
 #include "attest/fast/rows-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
@@ -36,6 +37,7 @@ inline constexpr kernels table{
     .layer_norm = layer_norm,
     .gelu = gelu_of,
     .relu = relu_of,
+    .limits = &limit_table,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET

@@ -7,6 +7,8 @@
 /// together on all of them (fast/pack-inl.hpp): the same bits everywhere.
 #pragma once
 
+#include "attest/fast/limit_kernels.hpp"
+
 #include <cstddef>
 
 namespace attest::fast {
@@ -128,6 +130,8 @@ struct kernels {
     /// y_j = gelu(x_j), the form with erf: off by at most 2^−52 |x_j| (measured); max(x_j, 0). y may be x.
     void (*gelu)(const double* x, std::size_t n, double* y);
     void (*relu)(const double* x, std::size_t n, double* y);
+
+    const limit_kernels* limits; ///< what the oracle's limits are made with (fast/limit_kernels.hpp): the same bits on every target
 };
 
 /// Doubles that `pack` writes.

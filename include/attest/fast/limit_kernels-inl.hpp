@@ -9,6 +9,7 @@
 #define ATTEST_FAST_LIMIT_KERNELS_INL_HPP
 #endif
 
+#include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/limit_scores-inl.hpp"
 #include "attest/fast/limit_sums-inl.hpp"
 
@@ -21,6 +22,8 @@ inline constexpr limit_kernels limit_table{
     .score_sums = score_sums,
     .alike = alike,
     .moves = moves,
+    .row_sums = row_sums,
+    .add_products = add_products,
     .dot_sizes = dot_sizes,
     .alike_squares = alike_squares,
     .score_errors = score_errors,

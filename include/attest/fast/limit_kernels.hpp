@@ -44,10 +44,14 @@ struct main_sums_call {
         sizes,          ///< Σ |weight v|
         terms
     };
+    static constexpr std::size_t partial_block = 16;
     limit_values v;
     const double *weight, *raised, *most, *expected_raised, *expected_most;
     double flush;
     bool apart;   ///< no x is 0
+    /// Only with `apart`, without factors and not careful: `flushed` is not made, and the partial sums are looked at after each `partial_block` terms alone.
+    /// Beside their least and greatest, `flushed` holds the greatest Σ |weight v| of such a block.
+    bool quick;
     bool careful; ///< coefficients or distances may be infinite: of `moved` and `all`, terms in which a factor is 0 are left out
     double* sums;
     std::size_t stride;
@@ -125,6 +129,21 @@ struct moves_call {
     double* mean;               ///< d_k
 };
 
+/// Σ_l (coefficient_l row_lc + more_l), for each component c, of one to three coefficients at once; `more` null: all 0. Products are exact.
+struct row_sums_call {
+    std::size_t count, components;
+    const double* const* row; ///< need not be padded
+    std::size_t sets;
+    const double *coefficient[3], *more; ///< `more` is for one set alone
+    double* sums[3];
+};
+/// To row k of `to` is added coefficient_rk x_r + more_rk, for r = 0, 1, … in this order, if one of the two is not 0; `more` null: all 0. Products are exact.
+struct add_products_call {
+    std::size_t count, keys, components; ///< of r, of k, of x_r and each row of `to`
+    double* to;
+    const double *x, *coefficient, *more; ///< count × components; count × keys
+};
+
 /// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds blocks of `key_block` keys, each component by component: component c
 /// of key j lies at keys[(j / key_block · components + c) · key_block + j % key_block]. Whole blocks are read and written.
 inline constexpr std::size_t key_block = 32;
@@ -163,12 +182,16 @@ struct log_weights_call {
     double* log_weight; ///< ((error + per_exp + slope · distance) + of_shift) + of_lse (max(|score|, |top|) + log_n) + of_log; distance = top − score + error
 };
 
-/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), shrunk = w e^−L.
+/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), more = w + raised, flushed = raised + flush, shrunk = w e^−L; `more` and `flushed` may be
+/// null. And the least w and the greatest L there are, and the sums of raised, shrunk and more from the first on.
 struct grown_weights_call {
     std::size_t count;
     const double *weight, *log_weight;
-    double slack;
-    double *grown, *raised, *shrunk;
+    double slack, flush;
+    double *grown, *raised, *more, *flushed, *shrunk;
+};
+struct grown_weights_sums {
+    double least_weight, greatest_log_weight, raised, shrunk, more;
 };
 
 struct limit_kernels {
@@ -178,11 +201,13 @@ struct limit_kernels {
     void (*score_sums)(const score_sums_call&);
     void (*alike)(const alike_call&);
     void (*moves)(const moves_call&);
+    void (*row_sums)(const row_sums_call&);
+    void (*add_products)(const add_products_call&);
     void (*dot_sizes)(const dot_sizes_call&);
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);
     void (*log_weights)(const log_weights_call&);
-    void (*grown_weights)(const grown_weights_call&);
+    grown_weights_sums (*grown_weights)(const grown_weights_call&);
     /// The greatest a_j + b_j, or −∞.
     double (*greatest_sum)(const double* a, const double* b, std::size_t count);
     /// x_j / by.

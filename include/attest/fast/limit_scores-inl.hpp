@@ -11,6 +11,7 @@
 
 #include "attest/elementary/exp.hpp"
 #include "attest/fast/limit_kernels.hpp"
+#include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/pack-inl.hpp"
 
 ATTEST_FAST_BEGIN
@@ -139,21 +140,35 @@ inline void exponentials_of_any(const double* x, std::size_t count, double* to) 
         store_first(exp_of_lanes(load_first(x + j, here, 0.0)), to + j, here);
     }
 }
-inline void grown_weights(const grown_weights_call& call) {
-    const pack slack = pack::broadcast(call.slack);
+inline grown_weights_sums grown_weights(const grown_weights_call& call) {
+    const pack slack = pack::broadcast(call.slack), flush = pack::broadcast(call.flush), infinity = pack::broadcast(attest::detail::infinity_of_double);
+    pack least = infinity, greatest = -infinity;
+    grown_weights_sums sums{0, 0, 0, 0, 0};
     for (std::size_t j = 0; j < call.count; j += pack::lanes) {
         const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
-        const pack w = load_first(call.weight + j, here, 0.0), bound = load_first(call.log_weight + j, here, 0.0), up = exp_of_lanes(bound);
+        const pack w = load_first(call.weight + j, here, call.weight[j]), bound = load_first(call.log_weight + j, here, call.log_weight[j]), up = exp_of_lanes(bound);
+        const pack raised = product(w, product(product(bound, up), slack));
+        least = minimum(w, least);
+        greatest = maximum(bound, greatest);
         store_first(product(w, up), call.grown + j, here);
-        store_first(product(w, product(product(bound, up), slack)), call.raised + j, here);
+        store_first(raised, call.raised + j, here);
+        if (call.more != nullptr) store_first(w + raised, call.more + j, here);
+        if (call.flushed != nullptr) store_first(raised + flush, call.flushed + j, here);
         store_first(product(w, exp_of_lanes(-bound)), call.shrunk + j, here);
     }
-}
-
-// Of an exact product: fused where that is one instruction.
-ATTEST_FAST_INLINE pack native_multiply_add(pack a, pack b, pack c) {
-    if constexpr (has_fma && pack::lanes > 1) return multiply_add(a, b, c);
-    else return a * b + c;
+    for (std::size_t j = 0; j < call.count; ++j) {
+        sums.raised += call.raised[j];
+        sums.shrunk += call.shrunk[j];
+        if (call.more != nullptr) sums.more += call.more[j];
+    }
+    double lanes[pack::lanes];
+    least.store(lanes);
+    sums.least_weight = lanes[0];
+    for (const double x : lanes) sums.least_weight = x < sums.least_weight ? x : sums.least_weight;
+    greatest.store(lanes);
+    sums.greatest_log_weight = lanes[0];
+    for (const double x : lanes) sums.greatest_log_weight = x > sums.greatest_log_weight ? x : sums.greatest_log_weight;
+    return sums;
 }
 
 // Of a few components of the key, and as many packs of values as registers hold, over entries that stay in the first cache.

@@ -88,7 +88,48 @@ template <bool factors, bool careful, bool apart> void main_sums_of(const main_s
         sizes.store(to + term::sizes * call.stride);
     }
 }
+// See main_sums_call::quick.
+inline void main_sums_quickly(const main_sums_call& call) {
+    using term = main_sums_call;
+    for (std::size_t e = 0; e < call.v.components; e += pack::lanes) {
+        const exact_pack o(call.v, e);
+        pack moved = pack::zero(), all = moved, expected_moved = moved, expected_all = moved, prefix = moved, low = moved, high = moved, squares = moved,
+             greatest = moved, sizes = moved, greatest_block = moved;
+        for (std::size_t first = 0; first < call.v.entries; first += term::partial_block) {
+            const std::size_t last = call.v.entries - first < term::partial_block ? call.v.entries : first + term::partial_block;
+            const pack sizes_before = sizes;
+            for (std::size_t j = first; j < last; ++j) {
+                const pack v = given_value(call.v, j, e), size = absolute(v), t = product(pack::broadcast(call.weight[j]), v), t_size = absolute(t),
+                           distance = o.distance_apart(v - o.exact, size);
+                moved += product(pack::broadcast(call.raised[j]), distance);
+                all += product(pack::broadcast(call.most[j]), size);
+                expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
+                expected_all += product(pack::broadcast(call.expected_most[j]), size);
+                prefix += t;
+                squares += product(t, t);
+                greatest = maximum(t_size, greatest);
+                sizes += t_size;
+            }
+            low = minimum(prefix, low);
+            high = maximum(prefix, high);
+            greatest_block = maximum(sizes - sizes_before, greatest_block);
+        }
+        double* const to = call.sums + e;
+        moved.store(to + term::moved * call.stride);
+        all.store(to + term::all * call.stride);
+        greatest_block.store(to + term::flushed * call.stride);
+        expected_moved.store(to + term::expected_moved * call.stride);
+        expected_all.store(to + term::expected_all * call.stride);
+        prefix.store(to + term::prefix * call.stride);
+        low.store(to + term::lowest * call.stride);
+        high.store(to + term::highest * call.stride);
+        squares.store(to + term::squares * call.stride);
+        greatest.store(to + term::greatest * call.stride);
+        sizes.store(to + term::sizes * call.stride);
+    }
+}
 inline void main_sums(const main_sums_call& call) {
+    if (call.quick) return main_sums_quickly(call);
     if (call.v.factor != nullptr) call.careful ? main_sums_of<true, true, false>(call) : main_sums_of<true, false, false>(call);
     else if (call.careful) main_sums_of<false, true, false>(call);
     else call.apart ? main_sums_of<false, false, true>(call) : main_sums_of<false, false, false>(call);

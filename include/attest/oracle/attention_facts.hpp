@@ -21,8 +21,10 @@ namespace detail {
 /// The facts of one slice after the other. What is given must stay.
 class attention_facts {
 public:
-    /// `in_16_bits`: whether any arithmetic in question stores scores in 16 bits.
-    attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits) : how_{how}, p_{p}, in_16_bits_{in_16_bits} {
+    /// `in_16_bits`: whether any arithmetic in question stores scores in 16 bits. `kernels`: for all limits of the rows.
+    attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits,
+                    const fast::limit_kernels& kernels = fast::compiled_limit_kernels())
+        : how_{how}, p_{p}, in_16_bits_{in_16_bits}, kernels_{&kernels} {
         const array_view *const q = find(inputs, "q"), *const k = find(inputs, "k");
         if (how.score == score_kind::bilinear) {
             const array_view& w = *find(inputs, "w");
@@ -63,7 +65,7 @@ public:
             return x;
         };
         const auto turned = [&](std::vector<double> x, std::ptrdiff_t token) {
-            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double()) : score_vector(std::move(x));
+            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double(), in_16_bits_) : score_vector(std::move(x), in_16_bits_);
         };
         queries_.clear();
         keys_.clear();
@@ -247,6 +249,7 @@ private:
     const conventions& how_;
     const attention_problem& p_;
     bool in_16_bits_;
+    const fast::limit_kernels* kernels_;
     input_width values_width_;
     score_rule rule_;
     double signed_scale_ = 1, keep_scale_ = 1, slope_ = 0, key_alike_ = 1;
@@ -260,7 +263,6 @@ private:
     std::vector<double> values_of_keys_;
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
-    const fast::limit_kernels* kernels_ = &fast::compiled_limit_kernels();
     std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
     std::optional<std::size_t> squared_; // the first of the queries of key_squares_
     std::vector<double> key_squares_, query_squares_;

@@ -14,7 +14,7 @@ namespace attest::detail {
 class attention_comparison {
 public:
     attention_comparison(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const std::vector<certified_output>& outputs,
-                         std::vector<output_judge>& judges, double lambda)
+                         std::vector<output_judge>& judges, double lambda, const fast::limit_kernels& kernels)
         : p_{p}, outputs_{outputs}, judges_{judges}, lambda_{lambda} {
         for (const output_judge& judge : judges)
             for (const arithmetic* a : judge.possible())
@@ -24,7 +24,7 @@ public:
             for (const arithmetic* a : judge.possible()) number.push_back(static_cast<std::size_t>(ranges::find(arithmetics_, a) - arithmetics_.begin()));
         }
         const bool stored_scores = ranges::any_of(arithmetics_, [](const arithmetic* a) { return a->score > 0; });
-        facts_.emplace(how, inputs, p, stored_scores);
+        facts_.emplace(how, inputs, p, stored_scores, kernels);
         if (ranges::any_of(outputs, [](const certified_output& o) { return is_gradient(o.name); })) gradients_.emplace(how, inputs, p, outputs, arithmetics_, *facts_, lambda);
     }
     /// Rows of dk and dv that will be asked for.
@@ -233,7 +233,7 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
     result.warnings = p.warnings;
     for (const std::string& warning : apart.rules().warnings())
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
-    attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda);
+    attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda, *kernels.limits);
     certified_attention ladder(how, inputs, p, outputs, comparison, kernels);
 
     // Rows of the results, and rows of dk and dv, are sampled each by themselves.

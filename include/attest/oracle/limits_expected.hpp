@@ -85,6 +85,10 @@ public:
         bool finite = true;
     };
     [[nodiscard]] const output_coefficients& for_output() const { return c_; }
+    /// See partial_sums.
+    [[nodiscard]] double greatest_random_sum(double all, double squares, double greatest) const {
+        return detail::partial_sums::greatest_random(lambda_, all, squares, greatest);
+    }
     [[nodiscard]] const alike_runs& alike_scaled() const { return alike_scaled_; }
     [[nodiscard]] const alike_runs& alike_added() const { return alike_added_; }
     [[nodiscard]] const alike_runs& alike_weights() const { return alike_weights_; }
@@ -134,15 +138,21 @@ private:
         std::vector<double> shrunk(n);
         c_.most.resize(n);
         c_.raised.resize(n);
-        f_.kernels->grown_weights({n, w.data(), rest.data(), detail::slack, c_.most.data(), c_.raised.data(), shrunk.data()});
-        for (std::size_t j = 0; j < n; ++j) {
-            if (!(rest[j] <= 1)) {
-                c_.most[j] = w[j] + certain_.raised_by(j, certain_.log_weights()[j]);
-                c_.raised[j] = c_.most[j] - w[j];
+        std::vector<double> raised(n);
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights(
+            {n, w.data(), rest.data(), detail::slack, a_.exp_flush, c_.most.data(), raised.data(), nullptr, c_.raised.data(), shrunk.data()});
+        raised_sum_ = sums.raised;
+        low_sum_ = sums.shrunk;
+        if (!(sums.greatest_log_weight <= 1)) {
+            raised_sum_ = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                if (!(rest[j] <= 1)) {
+                    c_.most[j] = w[j] + certain_.raised_by(j, certain_.log_weights()[j]);
+                    raised[j] = c_.most[j] - w[j];
+                    c_.raised[j] = raised[j] + a_.exp_flush;
+                }
+                raised_sum_ += raised[j];
             }
-            raised_sum_ += c_.raised[j];
-            low_sum_ += shrunk[j];
-            c_.raised[j] += a_.exp_flush;
         }
         c_.finite = raised_sum_ < detail::infinity_of_double;
         if (core_.stored_most() > 0) {

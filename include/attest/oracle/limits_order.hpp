@@ -46,8 +46,11 @@ template <class Score> [[nodiscard]] std::size_t longest_climb(std::size_t n, co
     }
     if (score.size() % size != 0) greatest.back() = *std::max_element(score.end() - static_cast<std::ptrdiff_t>(score.size() % size), score.end());
     const auto above = [&](std::size_t b, double least) {
+        const double* const s = score.data() + b * size;
+        const auto is = [&](std::size_t k) { return s[k] > least ? std::size_t{1} : std::size_t{0}; };
+        if ((b + 1) * size <= score.size()) return ((is(0) + is(1)) + (is(2) + is(3))) + ((is(4) + is(5)) + (is(6) + is(7)));
         std::size_t count = 0;
-        for (std::size_t k = b * size; k < std::min(score.size(), (b + 1) * size); ++k) count += score[k] > least ? 1 : 0;
+        for (std::size_t k = 0; b * size + k < score.size(); ++k) count += is(k);
         return count;
     };
     struct step {
@@ -102,9 +105,12 @@ public:
         sizes_ += s;
     }
     [[nodiscard]] double greatest(double lambda) const {
-        const double sum = prefix_ < 0 ? -prefix_ : prefix_;
-        const double random = sum + unfused(lambda / 2 * attest::sqrt(squares_)) + unfused(unfused(lambda * lambda) / 6 * greatest_);
-        return std::min(sizes_, std::max(high_ - low_, random));
+        return std::min(sizes_, std::max(high_ - low_, greatest_random(lambda, prefix_, squares_, greatest_)));
+    }
+    // Of terms chosen independently of their values.
+    [[nodiscard]] static double greatest_random(double lambda, double all, double squares, double greatest) {
+        const double sum = all < 0 ? -all : all;
+        return sum + unfused(lambda / 2 * attest::sqrt(squares)) + unfused(unfused(lambda * lambda) / 6 * greatest);
     }
     [[nodiscard]] double sizes() const { return sizes_; }
 

@@ -47,19 +47,11 @@
 #pragma once
 
 #include "attest/elementary/log.hpp"
-#include "attest/oracle/limits_facts.hpp"
+#include "attest/oracle/limits_entries.hpp"
 
 #include <memory>
 
 namespace attest {
-
-namespace detail {
-
-// An upper bound of e^x − 1 for x >= 0 that is near x for small x: the mean value theorem.
-constexpr double expm1_above(double x, double exp_of_x) noexcept { return x > 700 ? infinity_of_double : unfused(x * exp_of_x * slack); }
-constexpr double expm1_above(double x) noexcept { return expm1_above(x, attest::exp(x)); }
-
-} // namespace detail
 
 /// The bounds of a row that do not depend on the output component. The arithmetic and the facts are the caller's, and must stay.
 class row_limits {
@@ -72,9 +64,9 @@ public:
     /// With at most so many rescalings; `stored_tiny`: see score_errors. `like`: the same row in another arithmetic, from which is taken what is the same.
     row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny, const row_limits* like = nullptr)
         : a_{a}, f_{f}, rescalings_{rescalings}, stored_tiny_{stored_tiny}, errors_(a, f.rule, stored_tiny),
-          entries_{like == nullptr ? entries_of(f) : like->entries_}, weight_{entries_->weight}, score_{entries_->score} {
+          entries_{like == nullptr ? std::make_shared<detail::row_entries>(f) : like->entries_}, weight_{entries_->weights()}, score_{entries_->scores()} {
         keys_ = f.weight.size();
-        scores_ = like != nullptr && like->has_same_scores(a, stored_tiny) ? like->scores_ : std::make_shared<errors_of_scores>(make_errors());
+        scores_ = like != nullptr && like->has_same_scores(a, stored_tiny) ? like->scores_ : std::make_shared<detail::row_score_errors>(f, errors_, *entries_);
         per_exp_ = 1.01 * (1 + rescalings) * a.exp_relative;
         const std::size_t n = weight_.size();
         const auto count = static_cast<double>(n);
@@ -194,12 +186,7 @@ public:
     }
 
     // What the expected limit builds on. Entries are the visible keys, then the sink.
-    // α_j (e^{L} − 1), from above; through logarithms where the factors leave the range of double.
-    [[nodiscard]] double raised_by(std::size_t j, double bound) const {
-        if (is_in_range(j, bound)) return detail::unfused(weight_[j] * detail::expm1_above(bound));
-        const double log_up = score_[j] - f_.lse + bound + 0x1p-50 * size(score_[j]) + 0x1p-50 * size(f_.lse);
-        return log_up < 650 ? detail::unfused(attest::exp(log_up) * detail::slack) : 1e290; // sums of them stay finite
-    }
+    [[nodiscard]] double raised_by(std::size_t j, double bound) const { return entries_->raised_by(j, bound); } ///< α_j (e^{L} − 1), from above
     [[nodiscard]] std::size_t entries() const { return weight_.size(); }
     [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
     [[nodiscard]] const std::vector<double>& scores() const { return score_; }
@@ -252,16 +239,22 @@ private:
         p.made = true;
         p.raised.resize(n);
         p.most.resize(n);
-        std::vector<double> shrunk(n);
-        f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, p.most.data(), p.raised.data(), shrunk.data()});
-        for (std::size_t j = 0; j < n; ++j) {
-            const double bound = p.log_weight[j];
-            if (!is_in_range(j, bound)) p.raised[j] = raised_by(j, bound);
-            p.greatest = std::max(p.greatest, bound);
-            p.low += shrunk[j];
-            p.most[j] = weight_[j] + p.raised[j];
-            p.high += p.most[j];
-            p.raised_sum += p.raised[j];
+        std::vector<double> grown(n), shrunk(n);
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, 0, grown.data(), p.raised.data(),
+                                                                        p.most.data(), nullptr, shrunk.data()});
+        p.low = sums.shrunk;
+        p.high = sums.more;
+        p.raised_sum = sums.raised;
+        p.greatest = std::max(0.0, sums.greatest_log_weight);
+        if (!(sums.least_weight > 1e-290 && sums.greatest_log_weight < 600)) { // some are not in range
+            p.high = p.raised_sum = p.greatest = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                if (!entries_->is_in_range(j, p.log_weight[j])) p.raised[j] = raised_by(j, p.log_weight[j]);
+                p.greatest = std::max(p.greatest, p.log_weight[j]);
+                p.most[j] = weight_[j] + p.raised[j];
+                p.high += p.most[j];
+                p.raised_sum += p.raised[j];
+            }
         }
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
         const double count = static_cast<double>(n) + 8;
@@ -269,7 +262,6 @@ private:
         p.high = detail::unfused(p.high * (1 + count * 0x1p-52));
     }
 
-    [[nodiscard]] bool is_in_range(std::size_t j, double bound) const { return weight_[j] > 1e-290 && bound < 600; }
     [[nodiscard]] const std::vector<double>& error() const { return scores_->error; }
 
     struct range {
@@ -304,74 +296,10 @@ private:
         return greatest;
     }
 
-    // The weights, divided by their sum, and the scores; a sink's are the last.
-    struct entries_of_row {
-        std::vector<double> weight, score;
-    };
-    static std::shared_ptr<const entries_of_row> entries_of(const row_facts& f) {
-        auto entries = std::make_shared<entries_of_row>();
-        entries->weight.reserve(f.weight.size() + 1);
-        entries->weight = f.weight;
-        entries->score = f.score;
-        if (f.sink) {
-            entries->weight.push_back(f.sink_weight);
-            entries->score.push_back(*f.sink);
-        }
-        double total = 0;
-        for (const double w : entries->weight) total += w;
-        f.kernels->divide(entries->weight.data(), entries->weight.size(), total, entries->weight.data());
-        return entries;
-    }
-    // What the scores are off by; and the greatest that one, and one of a key, may be computed as: no shift is greater.
-    struct errors_of_scores {
-        std::vector<double> before, error;
-        double top = -detail::infinity_of_double, top_of_keys = top;
-        bool overflow = false;
-    };
     [[nodiscard]] bool has_same_scores(const arithmetic& a, double stored_tiny) const {
-        return a.unit == a_.unit && a.operand == a_.operand && a.operand_tiny == a_.operand_tiny && a.tiny == a_.tiny && a.function == a_.function && a.query_key == a_.query_key && a.score == a_.score &&
-               a.greatest == a_.greatest && a.output == a_.output && stored_tiny == stored_tiny_ && (a.score == 0 || a.weight_tiny == a_.weight_tiny);
-    }
-    [[nodiscard]] errors_of_scores make_errors() const {
-        errors_of_scores e;
-        const std::size_t n = weight_.size();
-        e.before.resize(n);
-        if (!f_.scores_are_inputs) {
-            if (f_.rule.cap == 0 && !f_.plain.terms.empty()) {
-                fast::score_errors_call call = errors_.before_added_call();
-                call.count = keys_;
-                call.terms = f_.plain.terms.data();
-                call.operands = f_.plain.operands.data();
-                call.of_key = f_.plain.of_key.data();
-                call.of_query = f_.plain.of_query;
-                call.scaled = f_.scaled.data();
-                call.error = e.before.data();
-                f_.kernels->score_errors(call);
-            }
-            else
-                for (std::size_t j = 0; j < keys_; ++j) e.before[j] = errors_.before_added(f_.size_of_score(j), f_.scaled_size(j));
-            for (std::size_t j = 0; j < keys_; ++j) e.overflow = e.overflow || !(e.before[j] < detail::infinity_of_double);
-        }
-        if (!f_.scores_are_inputs && f_.alibi.empty() && f_.mask.empty()) e.error = e.before;
-        else {
-            e.error.resize(n);
-            for (std::size_t j = 0; j < keys_; ++j) e.error[j] = score_error(j, e);
-        }
-        e.top = e.top_of_keys = f_.kernels->greatest_sum(score_.data(), e.error.data(), keys_);
-        if (n > keys_) { // the sink's
-            e.error[keys_] = detail::unfused(detail::input_unit(a_, f_.rule.added) * size(score_[keys_])) + detail::unfused(2 * a_.unit * size(score_[keys_]));
-            e.top = std::max(e.top, score_[keys_] + e.error[keys_]);
-        }
-        return e;
-    }
-    // Of a key.
-    [[nodiscard]] double score_error(std::size_t j, errors_of_scores& e) const {
-        if (f_.scores_are_inputs) // exact, unless they are wider than the arithmetic, and are rounded to it first
-            return detail::unfused(detail::input_unit(a_, f_.rule.inputs) * size(score_[j])) + detail::input_tiny(a_, f_.rule.inputs);
-        const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(e.before[j], size(score_[j]), alibi, mask);
-        // −∞ for a score whose key weighs nothing does no harm.
-        if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) e.overflow = true;
-        return error;
+        return a.unit == a_.unit && a.tiny == a_.tiny && a.operand == a_.operand && a.operand_tiny == a_.operand_tiny && a.function == a_.function &&
+               a.query_key == a_.query_key && a.score == a_.score && a.greatest == a_.greatest && a.output == a_.output &&
+               stored_tiny == stored_tiny_ && (a.score == 0 || a.weight_tiny == a_.weight_tiny);
     }
     // L where parts are merged.
     void merge() {
@@ -392,9 +320,9 @@ private:
     const row_facts& f_;
     double rescalings_, stored_tiny_;
     score_errors errors_;
-    std::shared_ptr<const entries_of_row> entries_;
+    std::shared_ptr<const detail::row_entries> entries_;
     const std::vector<double>&weight_, &score_;
-    std::shared_ptr<const errors_of_scores> scores_;
+    std::shared_ptr<const detail::row_score_errors> scores_;
     std::size_t keys_ = 0;
     std::vector<double> stored_;
     double per_exp_ = 0, log_n_ = 0;

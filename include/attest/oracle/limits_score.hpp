@@ -204,6 +204,13 @@ public:
         if (alibi != 0 && mask != 0) error += detail::unfused(unit * (score + error + alibi + mask)) + score_tiny_ + a_.tiny;
         return error + detail::unfused(unit * (score + error)) + score_tiny_ + a_.tiny;
     }
+    /// Of a score that is given: exact, unless it is wider than the arithmetic, and is rounded to it first; and of a sink's logit.
+    [[nodiscard]] double of_input(double score) const {
+        return detail::unfused(detail::input_unit(a_, r_.inputs) * detail::size_of(score)) + detail::input_tiny(a_, r_.inputs);
+    }
+    [[nodiscard]] double of_sink(double logit) const {
+        return detail::unfused(detail::input_unit(a_, r_.added) * detail::size_of(logit)) + detail::unfused(2 * a_.unit * detail::size_of(logit));
+    }
     /// Whether a sum of that size may overflow.
     [[nodiscard]] bool overflows(double sum) const { return sum > a_.greatest || log2_e * sum > greatest_sum(); }
 

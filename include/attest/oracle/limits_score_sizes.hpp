@@ -63,7 +63,9 @@ struct score_vector {
     double greatest = 0;      ///< greatest |x_c|
     detail::alike_components alike;
 
-    explicit score_vector(std::vector<double> components) : x{std::move(components)}, half(x.size(), 1.0), alike{x} {
+    /// `rounds`: whether any arithmetic in question stores it; if not, `alike` stays empty.
+    explicit score_vector(std::vector<double> components, bool rounds = true)
+        : x{std::move(components)}, half(x.size(), 1.0), alike{rounds ? std::span<const double>(x) : std::span<const double>()} {
         for (const double c : x) {
             sum += detail::size_of(c);
             greatest = std::max(greatest, detail::size_of(c));
@@ -101,8 +103,8 @@ struct rotation_rule {
 };
 
 /// A row after its rotation by `position`.
-[[nodiscard]] inline score_vector rotated_vector(std::vector<double> x, const rotation_rule& how, double position) {
-    score_vector v(std::move(x));
+[[nodiscard]] inline score_vector rotated_vector(std::vector<double> x, const rotation_rule& how, double position, bool rounds = true) {
+    score_vector v(std::move(x), rounds);
     const std::size_t d = v.x.size(), r = how.dimensions == 0 ? d : how.dimensions;
     v.norm.assign(d, 0.0);
     v.turn.assign(d, 0.0);

@@ -42,8 +42,16 @@ public:
         for (std::size_t e = 0; e < v_.components; ++e)
             careful_ = careful_ || !(at(size_, fast::size_sums_call::greatest, e) + detail::size_of(exact_[e]) < 0x1p1000);
         main_.resize(fast::main_sums_call::terms * stride_);
-        kernels_->main_sums({v_, certain.weights().data(), certain.raised().data(), certain.most().data(), x == nullptr ? certain.most().data() : x->raised.data(),
-                             x == nullptr ? certain.most().data() : x->most.data(), certain.flushed(), is_apart(certain.facts().values), careful_, main_.data(), stride_});
+        fast::main_sums_call call{v_, certain.weights().data(), certain.raised().data(), certain.most().data(), x == nullptr ? certain.most().data() : x->raised.data(),
+                                  x == nullptr ? certain.most().data() : x->most.data(), certain.flushed(), is_apart(certain.facts().values), false, careful_, main_.data(), stride_};
+        call.quick = x != nullptr && call.apart && !careful_ && v_.factor == nullptr && wait_ == 0;
+        wait_ -= wait_ > 0 ? 1 : 0;
+        kernels_->main_sums(call);
+        if (call.quick && !is_quick_enough(certain.flushed(), *expected)) {
+            wait_ = 7;
+            call.quick = false;
+            kernels_->main_sums(call);
+        }
         pair(stored_, c.stored, {}, careful_);
         if (x == nullptr) return;
         pair(operands_, x->operands, {}, false);
@@ -97,6 +105,20 @@ private:
         }
         kernels_->pair_sums({v_, coefficient.data(), pointer(behind), careful, to.data(), stride_});
     }
+    // Whether what the quick sums leave out changes no bit. What is flushed is below a quarter of an ULP of what it is added to. The range of the partial
+    // sums, which is less than that of the blocks' and twice what a block can move them, is below what is compared with it, or both are above Σ|terms|.
+    bool is_quick_enough(double flush, const expected_output& expected) {
+        using m = fast::main_sums_call;
+        const double most_distance = 1.01 * static_cast<double>(v_.entries) * flush;
+        for (std::size_t e = 0; e < v_.components; ++e) {
+            if (!(most_distance * (at(size_, fast::size_sums_call::greatest, e) + detail::size_of(exact_[e])) < 0x1p-55 * at(main_, m::moved, e))) return false;
+            const double low = at(main_, m::lowest, e), high = at(main_, m::highest, e), block = at(main_, m::flushed, e), sizes = at(main_, m::sizes, e);
+            const double random = expected.greatest_random_sum(at(main_, m::prefix, e), at(main_, m::squares, e), at(main_, m::greatest, e));
+            if (!(1.01 * (high - low) + 2.05 * block + 0x1p-40 * sizes <= random) && !(random >= sizes)) return false;
+            main_[m::flushed * stride_ + e] = main_[m::lowest * stride_ + e] = main_[m::highest * stride_ + e] = 0;
+        }
+        return true;
+    }
     // Whether no value can be o, since o is no number of a format that all values are in. (0 pads.)
     [[nodiscard]] bool is_apart(const input_width& width) const {
         if (!width.in_f32) return false;
@@ -125,6 +147,7 @@ private:
     fast::limit_values v_{};
     std::size_t stride_ = 0;
     bool careful_ = false;
+    unsigned wait_ = 0; // so many rows are not tried quickly
     std::vector<double> exact_, size_, main_, stored_, operands_, tiny_, score_, zeros_;
     std::vector<double> alike_[4];
 };
