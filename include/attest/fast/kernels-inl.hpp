@@ -12,6 +12,7 @@
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
 #include "attest/fast/product-inl.hpp"
+#include "attest/fast/sliced-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
@@ -30,6 +31,10 @@ inline constexpr kernels table{
     .exponentials = exponentials,
     .softmax_gradient = softmax_gradient,
     .row_products = row_products,
+    .join_scores = join_scores,
+    .exponentials_in_two = exponentials_in_two,
+    .add_to_pairs = add_to_pairs,
+    .quotients = quotients,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET
