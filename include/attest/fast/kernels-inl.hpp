@@ -12,7 +12,8 @@
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
 #include "attest/fast/product-inl.hpp"
-#include "attest/fast/sliced-inl.hpp"
+#include "attest/fast/product_in_two-inl.hpp"
+#include "attest/fast/rows_in_two-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
@@ -31,9 +32,9 @@ inline constexpr kernels table{
     .exponentials = exponentials,
     .softmax_gradient = softmax_gradient,
     .row_products = row_products,
-    .join_scores = join_scores,
+    .multiply_in_two = multiply_in_two,
+    .scale_scores = scale_scores,
     .exponentials_in_two = exponentials_in_two,
-    .add_to_pairs = add_to_pairs,
     .quotients = quotients,
 };
 

@@ -77,21 +77,39 @@ struct softmax_gradient_call {
     const double* mean;
 };
 
-/// Bits of the slices that weights are cut into: 2 · 23 and the 7 of `sum_block` make 53.
-inline constexpr int weight_bits = 23;
+/// Sums of two doubles run over blocks of so many products, each from the first on; the low parts of the blocks are added up from the first on.
+inline constexpr std::size_t pair_block = 256;
+
+/// What the sum of `n` products with a result of two doubles loses, as a part of 2^E (fast/product_in_two-inl.hpp): u 2^−52 (B (l + 2)² + B (n + 2))/2, from above.
+constexpr double error_of_products_in_two(std::size_t n) {
+    const std::size_t blocks = (n + pair_block - 1) / pair_block, length = n < pair_block ? n : pair_block;
+    return static_cast<double>(blocks * (length + 2) * (length + 2) + blocks * (n + 2)) * (0x1p-106 * (1 + 0x1p-20));
+}
 /// What exponentials_in_two loses, as a part of e^x (fast/exp_in_two-inl.hpp); far below the shift it is 0, off by less than 2^−1000.
 inline constexpr double exp_in_two_error = 0x1p-94;
 
-/// Scores as unevaluated sums of two doubles: (a + b + c) · scale + bias. Shapes: a, b, c, high, low m × n; rows of all of them can be read, and of the last two written,
-/// up to the next multiple of 8 columns.
-struct join_call {
-    const double *a, *b, *c;
-    std::ptrdiff_t row;
-    std::size_t m, n;
-    double scale_high, scale_low;
+/// C = A B as unevaluated sums of two doubles, where B was packed. Shapes as in product_call.
+struct product_in_two_call {
+    const double* a;
+    const double* a_low; ///< low parts of A, at most 2^−53 of it, in the same places; or null
+    std::ptrdiff_t a_row;
+    std::size_t m, depth;
+    const double* b; ///< as in product_call
+    std::size_t b_depth;
+    std::size_t n;
+    const double *row_base, *column_base; ///< m, n: their product is 1.5 · 2^E for each element, Σ |a b| (1 + 2^−21) < 2^(E − 1), −900 <= E <= 1000
+    double *high, *low;                   ///< not normalised: low may be more than an ULP of high
+    std::ptrdiff_t c_row;
+};
+
+/// Scores as sums of two doubles, in place: (high + low) · scale + bias, normalised. Shapes: m × n; rows of high and low can be read and written up to the next multiple of 8
+/// columns.
+struct scale_scores_call {
     double *high, *low; ///< −∞ and 0 where a key is hidden, and behind the last
     std::ptrdiff_t s_row;
-    double* maximum;       ///< of each row: raised to the greatest visible `high`
+    std::size_t m, n;
+    double scale_high, scale_low;
+    double* maximum;      ///< of each row: raised to the greatest visible `high`
     visibility mask = {}; ///< but for `first` and `last`
 };
 
@@ -103,17 +121,14 @@ struct exponentials_in_two_call {
     const double* maximum; ///< of each row, what is subtracted, below 2^48 in magnitude; −∞: 0
     double *p_high, *p_low;
     std::ptrdiff_t p_row;
-    double* slices; ///< the slices p1, p2, p3 and p' of p, or null
-    std::ptrdiff_t slice_row, next_slice;
-    double* sums; ///< of each row 24 doubles, added to: 8 lanes of high parts of Σ p, of low parts, and of Σ p_high²
+    double* sums; ///< of each row 24 doubles: 8 lanes of high parts of Σ p, of low parts, and of Σ p_high²
 };
 
-/// (a + b + c) / divisor. Shapes: all m × n, a row after the other; divisors m.
+/// (high + low)/divisor, in place, normalised. Shapes: m × n, a row after the other; divisors m.
 struct quotients_call {
-    const double *a_high, *a_low, *b_high, *b_low, *c;
+    double *high, *low;
     std::size_t m, n;
     const double *divisor_high, *divisor_low;
-    double *high, *low;
 };
 
 struct kernels {
@@ -141,23 +156,19 @@ struct kernels {
     /// sums_i = Σ_j a_ij b_ij, for m rows of n: each product is rounded, and then as often as a term of a row's sum.
     void (*row_products)(const strided& a, const strided& b, std::size_t m, std::size_t n, double* sums);
 
-    /// high + low is (a + b + c) · scale + bias. With u = 2^−53: a + b = t + l exactly and l + c is rounded, by u |l + c|; the product is that of
-    /// arithmetic/double_double.hpp; score + bias = t + l exactly, and l + low is rounded, |l + low| <= u |score| + u |score + bias|.
-    void (*join_scores)(const join_call& call);
+    /// Each element of C is off by error_of_products_in_two(depth) · 2^E, and by 3 · 2^−1075 for each product where something underflows.
+    void (*multiply_in_two)(const product_in_two_call& call);
+
+    /// The product is that of arithmetic/double_double.hpp: off by 5u² of itself (u = 2^−53). score + bias = t + l exactly, and l + low is rounded: by u |l + low|, which is at
+    /// most u² (|score| + |score + bias|).
+    void (*scale_scores)(const scale_scores_call& call);
 
     /// p_high + p_low is e^x, but for exp_in_two_error, x = high + low − maximum: its low part is rounded, by u times at most u |high| + u |x|.
-    ///
-    /// Slices: p1, a multiple of 2^−23, is p_high but for at most 2^−24; p2, one of 2^−46, is the rest of p_high but for at most 2^−47; p3 is that rest plus p_low,
-    /// rounded; p' is p2 + p3, rounded.
     ///
     /// Sums: each high part of a lane is exact but for what goes to its low part, which takes it and p_low in two roundings.
     void (*exponentials_in_two)(const exponentials_in_two_call& call);
 
-    /// high_j + low_j grows by x_j: exactly, but that low_j is rounded.
-    void (*add_to_pairs)(const double* x, std::size_t n, double* high, double* low);
-
-    /// high + low is (a_high + a_low + b_high + b_low + c) / divisor: the low parts and c are added in four roundings, of sums that are at most |a_low| + |b_low| +
-    /// u |a_high + b_high| + |c| large; the quotient loses 11u² of itself (arithmetic/double_double.hpp).
+    /// Off by 11u² of the quotient (arithmetic/double_double.hpp), and by 2^−1060 where something underflows, for divisors of two doubles from 1/2 to 2^60.
     void (*quotients)(const quotients_call& call);
 };
 

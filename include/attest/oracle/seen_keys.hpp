@@ -5,7 +5,7 @@
 
 #include "attest/fast/kernels.hpp"
 #include "attest/oracle/attention_engine.hpp"
-#include "attest/oracle/slices.hpp"
+#include "attest/oracle/norms.hpp"
 
 namespace attest {
 
