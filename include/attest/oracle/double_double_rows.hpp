@@ -5,13 +5,14 @@
 ///
 /// Derivation, for query i. u = 2^−53, δ_r = error_of_products_in_two(r), about u² r²; σ is the scale, known as σ^ (two doubles) within ρ; b_j a mask's bias; ε = exp_in_two_error.
 ///
-/// 1. Scores. Σ_c |q_c k_c| <= K = ‖q_i‖ max_j ‖k_j‖ (Cauchy–Schwarz) < 2^(E − 1), and so a computed q·k is off by e = δ_d 2^E (δ takes up what underflows). Times σ^ (5u² of it), and b added (u² |s| +
-///    u² |s + b|):
-///        |ŝ_j − s_j| <= F := (|σ^| + ρ) e + ρ K + 8u² |σ^| K + 3u² max|b|, and what underflows, 2^−1000 (1 + |σ^|).
-/// 2. Weights. m is the greatest high part of a ŝ, |m| <= 2^28. p_j = p_high + p_low is e^{s_j − m} e^{θ_j} + a_j: |θ_j| <= Θ := F + u² (|m| + 1400) + 1.01 ε, for the low part of
-///    ŝ_j − m is rounded, and p_j is 0 where it is below −694: |a_j| <= τ = 2^−1000. The greatest is at least e^(−u |m|): P = Σ p_j >= 1/2. Its sum runs in 8 lanes, L = ⌈n/8⌉ of them in
-///    each: the low part collects at most u (k + 1) P in k steps, and is rounded twice in each: off by u² (L + 2)² P; the lanes are added in 3 sums, 3u² each.
-///    ε_P = u² ((L + 2)² + 9).
+/// 1. Scores. Σ_c |q_c k_c| <= K = ‖q_i‖ max_j ‖k_j‖ (Cauchy–Schwarz) < 2^(E − 1), and so a computed q·k is off by e = δ_d 2^E (δ takes up what underflows). Times σ^ (5u² of it), and b added
+///    (u² of q·k σ^ and of the sum):
+///        |ŝ_j − s_j| <= F + 2u² |ŝ_j|,  F := (|σ^| + ρ) e + ρ K + 8u² |σ^| K, and what underflows, 2^−1000 (1 + |σ^|).
+/// 2. Weights. m is the greatest high part of a ŝ, |m| <= 2^28. p_j = p_high + p_low is e^{s_j − m} e^{θ_j} + a_j. Where ŝ_j − m < −694, p_j is 0, and the exact one is so small as well, whatever b_j
+///    is, for what ŝ_j is off is less than 2^−30 and 2^−50 of ŝ_j − m: |a_j| <= τ = 2^−1000. Else |ŝ_j| <= |m| + 694, and the low part of ŝ_j − m is rounded, by u² (|ŝ_j| + 694):
+///        |θ_j| <= Θ := F + 3u² (|m| + 1400) + 1.01 ε.
+///    The greatest p is at least e^(−u |m|), 1 but for 2^−24: P = Σ p_j >= 1/2. Its sum runs in 8 lanes, L = ⌈n/8⌉ of them in each: the low part collects at most u (k + 1) P in k steps, and is
+///    rounded twice in each: off by u² (L + 2)² P; the lanes are added in 3 sums, 3u² each. ε_P = u² ((L + 2)² + 9).
 /// 3. Moved weights. Write α for the exact weights and o' = Σ w_j v_j / Σ w_j, w_j = e^{s_j − m} e^{θ_j}. As on the first rung,
 ///        |o' − o| <= (e^Θ − 1) e^Θ Σ α_j |v_j − o|,  Σ α_j |v_j − o| <= min(2 V, R (N + √n |o|)),
 ///    V = max_j |v_j|, N = √Σ v_j², R >= √Σα_j², which is √Σp² / P but for Θ.
@@ -28,6 +29,7 @@
 #include "attest/elementary/log.hpp"
 #include "attest/fast/compiled.hpp"
 #include "attest/oracle/ladder.hpp"
+#include "attest/oracle/norms.hpp"
 #include "attest/oracle/seen_keys.hpp"
 
 namespace attest {
@@ -138,7 +140,7 @@ public:
         const bool weights = name == "weights", lone = seen_[r].visible == 1;
         for (std::size_t j = 0, at = r * row_; j < p_.n_k; ++j, ++at)
             if (!seen_.visible(r, j)) f(j, weights ? ball<double_double>() : ball<double_double>::declared(ball<double_double>::kind::minus_infinity));
-            else if (!weights) f(j, ball<double_double>({score_high_[at], score_low_[at]}, upper_bound(of.score_radius)));
+            else if (!weights) f(j, ball<double_double>({score_high_[at], score_low_[at]}, upper_bound(score_radius(r, at))));
             else if (lone) f(j, ball<double_double>(1));
             else {
                 const double_double weight = double_double(weight_high_[at], weight_low_[at]) / of.sum;
@@ -165,7 +167,7 @@ private:
         std::size_t i = 0;
         bool clear = true;
         double product = 0, norm = 0; // K, √Σp²
-        double theta = 0, sum_error = 0, score_radius = 0, weight_error = 0, lse_radius = 0;
+        double theta = 0, sum_error = 0, score_error = 0, weight_error = 0, lse_radius = 0;
         double_double sum, lse;
     };
     static constexpr std::size_t sums_of_row = 24, alignment = 128; // of the first key: whole panels, whole lines
@@ -219,29 +221,30 @@ private:
     void bound(std::size_t r) {
         row& of = rows_[r];
         if (!of.clear) return;
-        const double n = static_cast<double>(p_.n_k), scale = detail::absolute(scale_.middle().high) * slack, scale_error = scale_.radius().as_double(), bias = seen_[r].greatest_bias, top = detail::absolute(maximum_[r]);
+        const double n = static_cast<double>(p_.n_k), scale = detail::absolute(scale_.middle().high) * slack, scale_error = scale_.radius().as_double(), top = detail::absolute(maximum_[r]);
         const double of_sum = times(fast::error_of_products_in_two(p_.d_k), query_base_[r]);
-        const double error = (times(scale + scale_error, of_sum) + times(scale_error, of.product) + times(8 * u_squared, times(scale, of.product)) + times(3 * u_squared, bias) + times(0x1p-1000, 1 + scale)) * slack;
-        of.theta = (error + times(u_squared, top + 1400) + 1.01 * fast::exp_in_two_error) * slack;
+        const double error = (times(scale + scale_error, of_sum) + times(scale_error, of.product) + times(8 * u_squared, times(scale, of.product)) + times(0x1p-1000, 1 + scale)) * slack;
+        of.theta = (error + times(3 * u_squared, top + 1400) + 1.01 * fast::exp_in_two_error) * slack;
         const double lanes = static_cast<double>(row_ / 8 + 2);
         of.sum_error = times(u_squared, times(lanes, lanes) + 9) * slack;
         // Below 2^900 nothing overflows on the way.
-        of.clear = times(query_base_[r], scale + 1) + bias < 0x1p900 && top <= 0x1p28 && of.theta + of.sum_error < 0x1p-33;
+        of.clear = times(query_base_[r], scale + 1) < 0x1p900 && top <= 0x1p28 && of.theta + of.sum_error < 0x1p-33;
         if (!of.clear) return;
-        of.score_radius = error;
+        of.score_error = error;
         of.weight_error = (2 * of.theta + of.sum_error + double_double::quotient_error) * slack;
         of.lse_radius = (of.theta + of.sum_error + times(n, 0x1p-999) + 0x1p-92 + times(4 * u_squared, detail::absolute(of.lse.high) + 1)) * slack;
         if (seen_[r].visible != 1) return;
         // A lone key weighs 1.
         const std::size_t j = seen_[r].first;
         of.lse = {score_high_[r * row_ + j], score_low_[r * row_ + j]};
-        of.lse_radius = error;
+        of.lse_radius = score_radius(r, r * row_ + j);
         for (std::size_t c = 0; c < p_.d_v; ++c) {
             out_high_[r * p_.d_v + c] = values_[j * p_.d_v + c];
             out_low_[r * p_.d_v + c] = 0;
         }
     }
 
+    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return (rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at]))) * slack; }
     [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
         const double v = greatest_[c];

@@ -5,7 +5,6 @@
 
 #include "attest/fast/kernels.hpp"
 #include "attest/oracle/attention_engine.hpp"
-#include "attest/oracle/norms.hpp"
 
 namespace attest {
 
@@ -15,7 +14,6 @@ public:
     struct row {
         std::size_t visible = 0, first = 0, last = 0; ///< how many keys; all of them lie in [first, last)
         bool known = true;                            ///< sees at least one key, and nothing that is no number
-        double greatest_bias = 0;
     };
 
     seen_keys(const conventions& how, const attention_problem& p) : how_{how}, p_{p} {}
@@ -32,7 +30,7 @@ public:
         rows_.assign(rows.size(), {});
         if (all_) {
             const bool all_known = std::find(unknown.begin(), unknown.end(), true) == unknown.end();
-            for (row& r : rows_) r = {p_.n_k, 0, p_.n_k, all_known && p_.n_k > 0, 0};
+            for (row& r : rows_) r = {p_.n_k, 0, p_.n_k, all_known && p_.n_k > 0};
             return;
         }
         seen_.resize(rows.size() * p_.n_k);
@@ -49,7 +47,6 @@ public:
                 if (!bias_) continue;
                 const double b = (*bias_)(rows[r], j);
                 added_[r * p_.n_k + j] = b;
-                of.greatest_bias = std::max(of.greatest_bias, detail::absolute(b));
                 of.known = of.known && detail::is_finite_number(b);
             }
             of.known = of.known && of.visible > 0;
