@@ -63,9 +63,11 @@ ATTEST_FAST_INLINE void exponentials_in_two_of_some(const double* high, const do
     pack_pair p[packs];
     ATTEST_FAST_UNROLL
     for (std::size_t v = 0; v < packs; ++v) {
-        // −∞ would make NaN; 1000 below the shift, all is 0.
-        const pack_pair difference = sum_of(maximum(pack::load(high + v * pack::lanes), shift - pack::broadcast(1000)), -shift);
-        p[v] = sum_of(difference.high, difference.low + pack::load(low + v * pack::lanes));
+        // −∞ would make NaN, and low parts far below the shift can be great; from 1000 below it on, all is 0.
+        const pack score = pack::load(high + v * pack::lanes), least = shift - pack::broadcast(1000);
+        const pack_mask below = score < least;
+        const pack_pair difference = sum_of(select(below, least, score), -shift);
+        p[v] = sum_of(difference.high, difference.low + select(below, pack::zero(), pack::load(low + v * pack::lanes)));
     }
     exp_in_two(p);
     ATTEST_FAST_UNROLL
