@@ -150,14 +150,15 @@ public:
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
         const auto out = out_high_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v);
         row_values values{slice, rows_[r].i, {}, {}, {}, {out, out + static_cast<std::ptrdiff_t>(p_.d_v)}, rows_[r].lse.high, {}};
-        values.visible.reserve(seen_[r].visible);
-        values.scores.reserve(seen_[r].visible);
-        values.weights.reserve(seen_[r].visible);
-        for (std::size_t j = 0, at = r * row_; j < p_.n_k; ++j, ++at) {
+        const std::size_t count = seen_[r].visible;
+        for (std::vector<double>* of : {&values.scores, &values.weights}) of->resize(count);
+        values.visible.resize(count);
+        const double *const scores = score_high_.data() + r * row_, *const weights = weight_high_.data() + r * row_, sum = count == 1 ? weights[seen_[r].first] : rows_[r].sum.high;
+        for (std::size_t j = seen_[r].first, at = 0; at < count; ++j) {
             if (!seen_.visible(r, j)) continue;
-            values.visible.push_back(j);
-            values.scores.push_back(score_high_[at]);
-            values.weights.push_back(seen_[r].visible == 1 ? 1 : weight_high_[at] / rows_[r].sum.high);
+            values.visible[at] = j;
+            values.scores[at] = scores[j];
+            values.weights[at++] = weights[j] / sum;
         }
         return values;
     }
