@@ -14,6 +14,8 @@
 #include "attest/fast/limit_kernels-inl.hpp"
 #include "attest/fast/product-inl.hpp"
 #include "attest/fast/rows-inl.hpp"
+#include "attest/fast/product_in_two-inl.hpp"
+#include "attest/fast/rows_in_two-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
@@ -38,6 +40,10 @@ inline constexpr kernels table{
     .gelu = gelu_of,
     .relu = relu_of,
     .limits = &limit_table,
+    .multiply_in_two = multiply_in_two,
+    .scale_scores = scale_scores,
+    .exponentials_in_two = exponentials_in_two,
+    .quotients = quotients,
 };
 
 } // namespace attest::fast::ATTEST_FAST_TARGET

@@ -93,6 +93,60 @@ struct layer_norm_call {
     bool unbiased = false;   ///< the squares are divided by n − 1, else by n
 };
 
+/// Sums of two doubles run over blocks of so many products, each from the first on; the low parts of the blocks are added up from the first on.
+inline constexpr std::size_t pair_block = 256;
+
+/// What the sum of `n` products with a result of two doubles loses, as a part of 2^E (fast/product_in_two-inl.hpp): u 2^−52 (B (l + 2)² + B (n + 2))/2, from above.
+constexpr double error_of_products_in_two(std::size_t n) {
+    const std::size_t blocks = (n + pair_block - 1) / pair_block, length = n < pair_block ? n : pair_block;
+    return static_cast<double>(blocks * (length + 2) * (length + 2) + blocks * (n + 2)) * (0x1p-106 * (1 + 0x1p-20));
+}
+/// What exponentials_in_two loses, as a part of e^x (fast/exp_in_two-inl.hpp); far below the shift it is 0, off by less than 2^−1000.
+inline constexpr double exp_in_two_error = 0x1p-94;
+
+/// C = A B as unevaluated sums of two doubles, where B was packed. Shapes as in product_call.
+struct product_in_two_call {
+    const double* a;
+    const double* a_low; ///< low parts of A, at most 2^−53 of it, in the same places; or null
+    std::ptrdiff_t a_row;
+    std::size_t m, depth;
+    const double* b; ///< as in product_call
+    std::size_t b_depth;
+    std::size_t n;
+    const double *row_base, *column_base; ///< m, n: their product is 1.5 · 2^E for each element, Σ |a b| (1 + 2^−21) < 2^(E − 1), −900 <= E <= 1000
+    double *high, *low;                   ///< not normalised: low may be more than an ULP of high
+    std::ptrdiff_t c_row;
+};
+
+/// Scores as sums of two doubles, in place: (high + low) · scale + bias, normalised. Shapes: m × n; rows of high and low can be read and written up to the next multiple of 8
+/// columns.
+struct scale_scores_call {
+    double *high, *low; ///< −∞ and 0 where a key is hidden, and behind the last
+    std::ptrdiff_t s_row;
+    std::size_t m, n;
+    double scale_high, scale_low;
+    double* maximum;      ///< of each row: raised to the greatest visible `high`
+    visibility mask = {}; ///< but for `first` and `last`
+};
+
+/// Exponentials of scores of two doubles, as such. Shapes as above; rows of all can be read and written up to the next multiple of 8 columns.
+struct exponentials_in_two_call {
+    const double *high, *low; ///< −∞: hidden
+    std::ptrdiff_t s_row;
+    std::size_t m, n;
+    const double* maximum; ///< of each row, what is subtracted, below 2^48 in magnitude; −∞: 0
+    double *p_high, *p_low;
+    std::ptrdiff_t p_row;
+    double* sums; ///< of each row 24 doubles: 8 lanes of high parts of Σ p, of low parts, and of Σ p_high²
+};
+
+/// (high + low)/divisor, in place, normalised. Shapes: m × n, a row after the other; divisors m.
+struct quotients_call {
+    double *high, *low;
+    std::size_t m, n;
+    const double *divisor_high, *divisor_low;
+};
+
 struct kernels {
     const char* name;  ///< of the instruction set
     bool has_fma;      ///< has the processor an operation for a · b + c, or is it a call of std::fma?
@@ -132,6 +186,20 @@ struct kernels {
     void (*relu)(const double* x, std::size_t n, double* y);
 
     const limit_kernels* limits; ///< what the oracle's limits are made with (fast/limit_kernels.hpp): the same bits on every target
+    /// Each element of C is off by error_of_products_in_two(depth) · 2^E, and by 3 · 2^−1075 for each product where something underflows.
+    void (*multiply_in_two)(const product_in_two_call& call);
+
+    /// The product is that of arithmetic/double_double.hpp: off by 5u² of itself (u = 2^−53). score + bias = t + l exactly, and l + low is rounded: by u |l + low|, which is at
+    /// most u² (|score| + |score + bias|).
+    void (*scale_scores)(const scale_scores_call& call);
+
+    /// p_high + p_low is e^x, but for exp_in_two_error, x = high + low − maximum: its low part is rounded, by u times at most u |high| + u |x|.
+    ///
+    /// Sums: each high part of a lane is exact but for what goes to its low part, which takes it and p_low in two roundings.
+    void (*exponentials_in_two)(const exponentials_in_two_call& call);
+
+    /// Off by 11u² of the quotient (arithmetic/double_double.hpp), and by 2^−1060 where something underflows, for divisors of two doubles from 1/2 to 2^60.
+    void (*quotients)(const quotients_call& call);
 };
 
 /// Doubles that `pack` writes.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/oracle/decided_attention.hpp"
+#include "attest/oracle/double_double_rows.hpp"
 #include "attest/oracle/double_rows.hpp"
 #include "attest/oracle/ladder.hpp"
 
@@ -25,7 +26,7 @@ template <class Visitor> class certified_attention {
 public:
     certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor,
                         const fast::kernels& kernels = fast::compiled_kernels())
-        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, in_double_(how, inputs, p, kernels) {
+        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, in_double_(how, inputs, p, kernels), in_double_double_(how, inputs, p, kernels) {
         for (std::size_t o = 0; o < outputs_.size(); ++o) (outputs_[o].of_rows ? any_rows_ : any_columns_) = true;
         if (const array_view* const dout = find(inputs, "dout")) dout_ = stack_of("dout", *dout, how.layout);
     }
@@ -72,7 +73,7 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
-        const bool in_blocks = std::same_as<S, double> && !columns && in_double_.fits() && !wants("raw_scores") && !wants("dq");
+        const bool in_blocks = !std::same_as<S, big_float> && !columns && (std::same_as<S, double> || !any_columns_) && in_double_.fits() && !wants("raw_scores") && !wants("dq");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
@@ -81,10 +82,11 @@ private:
             if (end == next && !columns) continue;
             engine.enter(slice);
             visitor_.begin_slice(engine, slice);
-            if constexpr (std::same_as<S, double>)
+            if constexpr (!std::same_as<S, big_float>)
                 if (in_blocks) {
-                    in_double_.enter(engine, slice);
-                    for (; next < end; next += std::min(in_double_.block(), end - next)) evaluate_block({rows_.data() + next, std::min(in_double_.block(), end - next)}, slice, still_open, done, tell);
+                    auto& blocks = blocks_of<S>();
+                    blocks.enter(engine, slice);
+                    for (; next < end; next += std::min(blocks.block(), end - next)) evaluate_block<S>(engine, {rows_.data() + next, std::min(blocks.block(), end - next)}, slice, from, still_open, done, tell);
                     continue;
                 }
             auto gradient = engine.no_gradient();
@@ -192,24 +194,35 @@ private:
             }
     }
 
-    // Rows of a slice on the first rung; those that stay open are added to `still_open`.
-    void evaluate_block(std::span<open_row> rows, std::size_t slice, std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
+    // The rungs that evaluate rows in blocks.
+    template <class S> [[nodiscard]] auto& blocks_of() {
+        if constexpr (std::same_as<S, double>) return in_double_;
+        else return in_double_double_;
+    }
+    // Rows of a slice; those that stay open are added to `still_open`. Rows that are not clear in blocks take the formula itself on the second rung, and wait for that on the
+    // first.
+    template <class S> void evaluate_block([[maybe_unused]] attention_engine<ball<S>>& engine, std::span<open_row> rows, std::size_t slice, rung from, std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
+        auto& blocks = blocks_of<S>();
         std::vector<std::size_t> numbers;
         for (const open_row& open : rows) numbers.push_back(open.i);
-        in_double_.evaluate(numbers);
+        blocks.evaluate(numbers);
+        [[maybe_unused]] std::optional<slice_gradient<ball<S>>> none;
+        [[maybe_unused]] std::optional<gradient_sums<ball<S>>> no_sum;
         for (std::size_t r = 0; r < rows.size(); ++r) {
             open_row& open = rows[r];
-            if (in_double_.is_clear(r)) {
-                visitor_.begin_row(in_double_.values(r, slice));
-                open.all = false;
-                for (std::size_t o = 0; o < outputs_.size(); ++o) {
-                    const std::size_t first = first_of(o, slice, open.i);
-                    in_double_.for_each_result(outputs_[o].name, r, [&](std::size_t e, const ball<double>& value) {
-                        if (!visitor_.element(certified_element<double>{o, first + e * outputs_[o].at.stride.back(), e, value, rung::in_double, false})) open.elements.emplace_back(o, e);
-                    });
+            bool is_open = true;
+            if (blocks.is_clear(r)) {
+                visitor_.begin_row(blocks.values(r, slice));
+                is_open = visit_open<S>(open, slice, from, false, [&](std::string_view name, const auto& f) { blocks.for_each_result(name, r, f); });
+            } else if constexpr (std::same_as<S, double_double>) {
+                bool clear = true;
+                if (!none) {
+                    none = engine.no_gradient();
+                    no_sum.emplace(p_, outputs_);
                 }
+                is_open = evaluate_row<S>(clear, engine, *none, slice, open.i, &open, false, *no_sum, from, false);
             }
-            if (open.all || !open.elements.empty()) still_open.push_back(std::move(open));
+            if (is_open) still_open.push_back(std::move(open));
             if (tell) tell(++done, rows_.size());
         }
     }
@@ -230,31 +243,35 @@ private:
         if (clear) visitor_.begin_row(values);
         if (open == nullptr) return false;
         if (!clear) return true;
+        return visit_open<S>(*open, slice, from, last, [&](std::string_view name, const auto& f) { detail::for_each_result(name, row, engine, gradient, slice, i, f); });
+    }
+
+    // Tells the visitor what a rung says of the open elements of a row: `results(name, f)` calls f(element, value) for all of one result. Whether any stays open.
+    template <class S, class Results> bool visit_open(open_row& open, std::size_t slice, rung from, bool last, const Results& results) {
         std::vector<std::pair<std::size_t, std::size_t>> left;
         const auto visit = [&](std::size_t o, std::size_t e, const ball<S>& value) {
-            const std::size_t position = first_of(o, slice, i) + e * outputs_[o].at.stride.back();
+            const std::size_t position = first_of(o, slice, open.i) + e * outputs_[o].at.stride.back();
             // What an exact argument gives is told where the visitor has its row before it.
-            if (const auto known = open->exact.find({o, e}); known != open->exact.end()) visitor_.decided(o, position, e, known->second, slice, i);
+            if (const auto known = open.exact.find({o, e}); known != open.exact.end()) visitor_.decided(o, position, e, known->second, slice, open.i);
             else if (!visitor_.element(certified_element<S>{o, position, e, value, from, last})) left.emplace_back(o, e);
         };
-        const auto of = [&](std::size_t o, const auto& f) { detail::for_each_result(outputs_[o].name, row, engine, gradient, slice, i, f); };
-        if (open->all) {
+        if (open.all) {
             for (std::size_t o = 0; o < outputs_.size(); ++o)
-                if (outputs_[o].of_rows) of(o, [&](std::size_t e, const ball<S>& value) { visit(o, e, value); });
+                if (outputs_[o].of_rows) results(outputs_[o].name, [&](std::size_t e, const ball<S>& value) { visit(o, e, value); });
         } else {
             std::size_t at = 0;
             for (std::size_t o = 0; o < outputs_.size(); ++o) {
-                if (at == open->elements.size() || open->elements[at].first != o) continue;
-                of(o, [&](std::size_t e, const ball<S>& value) {
-                    if (at == open->elements.size() || open->elements[at] != std::pair(o, e)) return;
+                if (at == open.elements.size() || open.elements[at].first != o) continue;
+                results(outputs_[o].name, [&](std::size_t e, const ball<S>& value) {
+                    if (at == open.elements.size() || open.elements[at] != std::pair(o, e)) return;
                     ++at;
                     visit(o, e, value);
                 });
             }
         }
-        open->elements = std::move(left);
-        open->all = false;
-        return !open->elements.empty();
+        open.elements = std::move(left);
+        open.all = false;
+        return !open.elements.empty();
     }
 
     [[nodiscard]] bool wants(std::string_view name) const {
@@ -267,6 +284,7 @@ private:
     std::vector<certified_output> outputs_;
     Visitor& visitor_;
     double_rows in_double_;
+    double_double_rows in_double_double_;
     bool any_rows_ = false, any_columns_ = false;
     std::optional<matrix_stack> dout_;
     std::vector<open_row> rows_; // by slice, then row

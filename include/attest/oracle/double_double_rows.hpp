@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSL-1.0
+/// \file
+/// The second rung for many rows at once: attention's results as sums of two doubles, from kernels for those (fast/kernels.hpp), with radii from bounds of whole rows and
+/// columns, as on the first rung (oracle/double_rows.hpp).
+///
+/// Derivation, for query i. u = 2^−53, δ_r = error_of_products_in_two(r), about u² r²; σ is the scale, known as σ^ (two doubles) within ρ; b_j a mask's bias; ε = exp_in_two_error.
+///
+/// 1. Scores. Σ_c |q_c k_c| <= K = ‖q_i‖ max_j ‖k_j‖ (Cauchy–Schwarz) < 2^(E − 1), and so a computed q·k is off by e = δ_d 2^E (δ takes up what underflows). Times σ^ (5u² of it), and b added
+///    (u² of q·k σ^ and of the sum):
+///        |ŝ_j − s_j| <= F + 2u² |ŝ_j|,  F := (|σ^| + ρ) e + ρ K + 8u² |σ^| K, and what underflows, 2^−1000 (1 + |σ^|).
+/// 2. Weights. m is the greatest high part of a ŝ, |m| <= 2^28. p_j = p_high + p_low is e^{s_j − m} e^{θ_j} + a_j. Where ŝ_j − m < −694, p_j is 0, and the exact one is so small as well, whatever b_j
+///    is, for what ŝ_j is off is less than 2^−30 and 2^−50 of ŝ_j − m: |a_j| <= τ = 2^−1000. Else |ŝ_j| <= |m| + 694, and the low part of ŝ_j − m is rounded, by u² (|ŝ_j| + 694):
+///        |θ_j| <= Θ := F + 3u² (|m| + 1400) + 1.01 ε.
+///    The greatest p is at least e^(−u |m|), 1 but for 2^−24: P = Σ p_j >= 1/2. Its sum runs in 8 lanes, L = ⌈n/8⌉ of them in each: the low part collects at most u (k + 1) P in k steps, and is
+///    rounded twice in each: off by u² (L + 2)² P; the lanes are added in 3 sums, 3u² each. ε_P = u² ((L + 2)² + 9).
+/// 3. Moved weights. Write α for the exact weights and o' = Σ w_j v_j / Σ w_j, w_j = e^{s_j − m} e^{θ_j}. As on the first rung,
+///        |o' − o| <= (e^Θ − 1) e^Θ Σ α_j |v_j − o|,  Σ α_j |v_j − o| <= min(2 V, R (N + √n |o|)),
+///    V = max_j |v_j|, N = √Σ v_j², R >= √Σα_j², which is √Σp² / P but for Θ.
+/// 4. Sums. Σ p_j |v_j| <= √Σp² N < 2^(E − 1), with another E for each row and column; so Σ p_j v_j is off by δ_n 2^E. The quotient loses 11u² of itself:
+///        |out − o'| <= δ_n 2^E / P + (ε_P + 11u²) |out| + 2n τ (V + |out| + 2).
+/// 5. A weight p_j/P is off by (2Θ + ε_P + 11u²) of itself, and 4τ.
+/// 6. lse = m + log P. y = log P in double, t = P e^−y − 1, |t| < 2^−47: log P = y + log(1 + t), and t is off by 1.01 ε + 6u² + u |t|, log(1 + t) − t by t²: all less than 2^−92. The
+///    sums lose 4u² (|lse| + 1); so it is off by Θ + ε_P + 2n τ + 2^−92 + 4u² (|lse| + 1).
+///
+/// All bounds are raised by 2^−20 of themselves for what is of second order (Θ, δ < 2^−30, or the row goes to the formula itself) and for their own roundings. Keys that are hidden, or
+/// hold what is no number or beyond 2^400, are read as 0; rows that see one of the latter are not clear. All operations have a fixed order and rounding: the same bits everywhere.
+#pragma once
+
+#include "attest/elementary/log.hpp"
+#include "attest/fast/compiled.hpp"
+#include "attest/oracle/ladder.hpp"
+#include "attest/oracle/norms.hpp"
+#include "attest/oracle/seen_keys.hpp"
+
+namespace attest {
+
+/// See the head of this file. What is given must stay.
+class double_double_rows {
+public:
+    double_double_rows(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const fast::kernels& kernels)
+        : how_{how}, p_{p}, kernels_{kernels}, has_extras_{find(inputs, "sink") != nullptr || find(inputs, "dropout_mask") != nullptr}, seen_(how, p) {}
+
+    /// Whether a case is of the kind that this rung knows: dot products with a scale, and masks. The others take the formula itself in balls.
+    [[nodiscard]] bool fits() const {
+        constexpr std::size_t most = std::size_t{1} << 20;
+        return (how_.score == score_kind::scaled || how_.score == score_kind::dot) && !how_.softcap && how_.position == position_kind::none && !has_extras_ && p_.d_k <= most &&
+               p_.n_k <= most && p_.d_v > 0 && p_.d_k > 0;
+    }
+
+    /// How many rows are best evaluated together.
+    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 1, 48); }
+
+    /// Makes a slice current, which is the engine's.
+    void enter(const attention_engine<ball<double_double>>& engine, std::size_t slice) {
+        scale_ = engine.score().scale();
+        seen_.enter(engine, slice);
+        const matrix_view k = p_.k[source_slice(p_.batch, p_.k.batch, slice)], v = p_.v[source_slice(p_.batch, p_.v.batch, slice)];
+        q_.emplace(p_.q[source_slice(p_.batch, p_.q.batch, slice)]);
+        const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
+        unknown_.assign(n, false);
+        keys_.resize(n * d_k);
+        values_.resize(n * d_v);
+        std::vector<double> squares(d_v, 0.0);
+        greatest_.assign(d_v, 0.0);
+        key_norm_ = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            double *const key = keys_.data() + j * d_k, *const value = values_.data() + j * d_v;
+            bool known = true;
+            for (std::size_t c = 0; c < d_k; ++c) known = is_moderate(key[c] = k(j, c)) && known;
+            for (std::size_t c = 0; c < d_v; ++c) known = is_moderate(value[c] = v(j, c)) && known;
+            if (!known) {
+                unknown_[j] = true;
+                std::fill_n(key, d_k, 0.0);
+                std::fill_n(value, d_v, 0.0);
+            }
+            key_norm_ = std::max(key_norm_, detail::norm_above({key, d_k}));
+            for (std::size_t c = 0; c < d_v; ++c) {
+                squares[c] += detail::unfused(value[c] * value[c]);
+                greatest_[c] = std::max(greatest_[c], detail::absolute(value[c]));
+            }
+        }
+        norm_.resize(d_v);
+        column_base_.resize(d_v);
+        for (std::size_t c = 0; c < d_v; ++c) {
+            norm_[c] = detail::root_above(squares[c], n);
+            column_base_[c] = detail::base_above(norm_[c]);
+        }
+        packed_keys_.resize(fast::packed_elements(kernels_, d_k, n));
+        kernels_.pack({keys_.data(), 1, static_cast<std::ptrdiff_t>(d_k)}, d_k, n, packed_keys_.data());
+        packed_values_.resize(fast::packed_elements(kernels_, n, d_v));
+        kernels_.pack({values_.data(), static_cast<std::ptrdiff_t>(d_v)}, n, d_v, packed_values_.data());
+        ones_.assign(n, 1.0);
+    }
+
+    /// Evaluates rows of the slice.
+    void evaluate(std::span<const std::size_t> rows) {
+        const std::size_t m = rows.size(), d = p_.d_k;
+        row_ = (p_.n_k + 7) / 8 * 8;
+        rows_.assign(m, {});
+        seen_.look(rows, unknown_);
+        queries_.resize(m * d);
+        query_base_.resize(m);
+        first_ = p_.n_k;
+        last_ = 0;
+        for (std::size_t r = 0; r < m; ++r) {
+            row& of = rows_[r];
+            of.i = rows[r];
+            double* const query = queries_.data() + r * d;
+            bool known = true;
+            for (std::size_t c = 0; c < d; ++c) known = is_moderate(query[c] = (*q_)(rows[r], c)) && known;
+            if (!known) std::fill_n(query, d, 0.0);
+            of.clear = known && seen_[r].known;
+            of.product = times(detail::norm_above({query, d}), key_norm_);
+            query_base_[r] = detail::base_above(of.product);
+            if (seen_[r].visible == 0) continue;
+            first_ = std::min(first_, seen_[r].first / alignment * alignment);
+            last_ = std::max(last_, seen_[r].last);
+        }
+        if (last_ == 0) first_ = 0;
+        for (std::vector<double>* of : {&score_high_, &score_low_, &weight_high_, &weight_low_}) of->resize(m * row_);
+        maximum_.assign(m, -detail::infinity_of_double);
+        sums_.resize(m * sums_of_row);
+        for (std::vector<double>* of : {&out_high_, &out_low_}) of->resize(m * p_.d_v);
+        for (std::vector<double>* of : {&sum_high_, &sum_low_, &row_base_}) of->resize(m);
+        weigh();
+        take_logs();
+        for (std::size_t r = 0; r < m; ++r) bound(r);
+    }
+
+    /// Whether row r of those that were evaluated is known well enough for limits (its weights to 2^−32), and sees any key.
+    [[nodiscard]] bool is_clear(std::size_t r) const { return rows_[r].clear; }
+    /// Calls f(element, value) for the elements of one result of row r.
+    template <class F> void for_each_result(std::string_view name, std::size_t r, const F& f) const {
+        const row& of = rows_[r];
+        if (name == "lse") return f(0, ball<double_double>(of.lse, upper_bound(of.lse_radius)));
+        if (name == "out") {
+            for (std::size_t c = 0, at = r * p_.d_v; c < p_.d_v; ++c, ++at) f(c, ball<double_double>({out_high_[at], out_low_[at]}, upper_bound(out_radius(r, c))));
+            return;
+        }
+        const bool weights = name == "weights", lone = seen_[r].visible == 1;
+        for (std::size_t j = 0, at = r * row_; j < p_.n_k; ++j, ++at)
+            if (!seen_.visible(r, j)) f(j, weights ? ball<double_double>() : ball<double_double>::declared(ball<double_double>::kind::minus_infinity));
+            else if (!weights) f(j, ball<double_double>({score_high_[at], score_low_[at]}, upper_bound(score_radius(r, at))));
+            else if (lone) f(j, ball<double_double>(1));
+            else {
+                const double_double weight = double_double(weight_high_[at], weight_low_[at]) / of.sum;
+                f(j, ball<double_double>(weight, upper_bound(detail::unfused(of.weight_error * weight.high) + 0x1p-998)));
+            }
+    }
+    [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
+        const auto out = out_high_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v);
+        row_values values{slice, rows_[r].i, {}, {}, {}, {out, out + static_cast<std::ptrdiff_t>(p_.d_v)}, rows_[r].lse.high, {}};
+        const std::size_t count = seen_[r].visible;
+        for (std::vector<double>* of : {&values.scores, &values.weights}) of->resize(count);
+        values.visible.resize(count);
+        const double *const scores = score_high_.data() + r * row_, *const weights = weight_high_.data() + r * row_, sum = count == 1 ? weights[seen_[r].first] : rows_[r].sum.high;
+        for (std::size_t j = seen_[r].first, at = 0; at < count; ++j) {
+            if (!seen_.visible(r, j)) continue;
+            values.visible[at] = j;
+            values.scores[at] = scores[j];
+            values.weights[at++] = weights[j] / sum;
+        }
+        return values;
+    }
+
+private:
+    struct row {
+        std::size_t i = 0;
+        bool clear = true;
+        double product = 0, norm = 0; // K, √Σp²
+        double theta = 0, sum_error = 0, score_error = 0, weight_error = 0, lse_radius = 0;
+        double_double sum, lse;
+    };
+    static constexpr std::size_t sums_of_row = 24, alignment = 128; // of the first key: whole panels, whole lines
+    static constexpr double u_squared = double_double::u_squared, slack = detail::raised;
+    // Products in bounds are not to be fused with sums.
+    [[nodiscard]] static double times(double a, double b) { return detail::unfused(a * b); }
+    [[nodiscard]] static bool is_moderate(double x) { return detail::absolute(x) < 0x1p400; }
+
+    // Scores, their exponentials, sums and outputs; of keys [first_, last_), which are all that any of the rows sees.
+    void weigh() {
+        const std::size_t m = rows_.size(), keys = last_ - first_;
+        const auto n = static_cast<std::ptrdiff_t>(row_), d_k = static_cast<std::ptrdiff_t>(p_.d_k), d_v = static_cast<std::ptrdiff_t>(p_.d_v);
+        double *const high = score_high_.data() + first_, *const low = score_low_.data() + first_, *const p_high = weight_high_.data() + first_, *const p_low = weight_low_.data() + first_;
+        kernels_.multiply_in_two({.a = queries_.data(), .a_low = nullptr, .a_row = d_k, .m = m, .depth = p_.d_k, .b = packed_keys_.data() + first_ * p_.d_k, .b_depth = p_.d_k, .n = keys, .row_base = query_base_.data(),
+                                  .column_base = ones_.data(), .high = high, .low = low, .c_row = n});
+        kernels_.scale_scores({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .scale_high = scale_.middle().high, .scale_low = scale_.middle().low, .maximum = maximum_.data(), .mask = seen_.mask(first_)});
+        kernels_.exponentials_in_two({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .maximum = maximum_.data(), .p_high = p_high, .p_low = p_low, .p_row = n, .sums = sums_.data()});
+        for (std::size_t r = 0; r < m; ++r) {
+            const double* const of = sums_.data() + r * sums_of_row;
+            const auto lane = [&](std::size_t l) { return double_double(of[l]) + double_double(of[8 + l]); };
+            const double_double sum = ((lane(0) + lane(4)) + (lane(2) + lane(6))) + ((lane(1) + lane(5)) + (lane(3) + lane(7)));
+            double squares = 0;
+            for (std::size_t l = 16; l < sums_of_row; ++l) squares += of[l];
+            rows_[r].sum = sum;
+            rows_[r].norm = detail::root_above(squares, p_.n_k);
+            sum_high_[r] = sum.high;
+            sum_low_[r] = sum.low;
+            // A power of two above the norm, which is at least 1 but for what the shift leaves.
+            row_base_[r] = rows_[r].norm < 0x1p20 ? detail::base_above(std::max(rows_[r].norm, 0.5)) / 3 : 1;
+        }
+        kernels_.multiply_in_two({.a = p_high, .a_low = p_low, .a_row = n, .m = m, .depth = keys, .b = packed_values_.data() + first_ * kernels_.panel, .b_depth = p_.n_k, .n = p_.d_v, .row_base = row_base_.data(),
+                                  .column_base = column_base_.data(), .high = out_high_.data(), .low = out_low_.data(), .c_row = d_v});
+        kernels_.quotients({.high = out_high_.data(), .low = out_low_.data(), .m = m, .n = p_.d_v, .divisor_high = sum_high_.data(), .divisor_low = sum_low_.data()});
+    }
+
+    // lse of each row: e^−y stands in the first of 8 columns.
+    void take_logs() {
+        const std::size_t m = rows_.size();
+        std::vector<double> high(8 * m, -detail::infinity_of_double), low(8 * m, 0.0), none(m, 0.0), p_high(8 * m), p_low(8 * m), sums(m * sums_of_row, 0.0);
+        for (std::size_t r = 0; r < m; ++r)
+            if (rows_[r].clear) high[8 * r] = -attest::log(rows_[r].sum.high);
+        kernels_.exponentials_in_two({.high = high.data(), .low = low.data(), .s_row = 8, .m = m, .n = 1, .maximum = none.data(), .p_high = p_high.data(), .p_low = p_low.data(), .p_row = 8, .sums = sums.data()});
+        for (std::size_t r = 0; r < m; ++r) {
+            const double t = (rows_[r].sum * double_double(p_high[8 * r], p_low[8 * r]) + double_double(-1.0)).high;
+            if (!(detail::absolute(t) < 0x1p-47)) rows_[r].clear = false;
+            rows_[r].lse = double_double(maximum_[r]) + double_double(-high[8 * r]) + double_double(t);
+        }
+    }
+
+    // The radii of a row, but for out's.
+    void bound(std::size_t r) {
+        row& of = rows_[r];
+        if (!of.clear) return;
+        const double n = static_cast<double>(p_.n_k), scale = detail::absolute(scale_.middle().high) * slack, scale_error = scale_.radius().as_double(), top = detail::absolute(maximum_[r]);
+        const double of_sum = times(fast::error_of_products_in_two(p_.d_k), query_base_[r]);
+        const double error = (times(scale + scale_error, of_sum) + times(scale_error, of.product) + times(8 * u_squared, times(scale, of.product)) + times(0x1p-1000, 1 + scale)) * slack;
+        of.theta = (error + times(3 * u_squared, top + 1400) + 1.01 * fast::exp_in_two_error) * slack;
+        const double lanes = static_cast<double>(row_ / 8 + 2);
+        of.sum_error = times(u_squared, times(lanes, lanes) + 9) * slack;
+        // Below 2^900 nothing overflows on the way.
+        of.clear = times(query_base_[r], scale + 1) < 0x1p900 && top <= 0x1p28 && of.theta + of.sum_error < 0x1p-33;
+        if (!of.clear) return;
+        of.score_error = error;
+        of.weight_error = (2 * of.theta + of.sum_error + double_double::quotient_error) * slack;
+        of.lse_radius = (of.theta + of.sum_error + times(n, 0x1p-999) + 0x1p-92 + times(4 * u_squared, detail::absolute(of.lse.high) + 1)) * slack;
+        if (seen_[r].visible != 1) return;
+        // A lone key weighs 1.
+        const std::size_t j = seen_[r].first;
+        of.lse = {score_high_[r * row_ + j], score_low_[r * row_ + j]};
+        of.lse_radius = score_radius(r, r * row_ + j);
+        for (std::size_t c = 0; c < p_.d_v; ++c) {
+            out_high_[r * p_.d_v + c] = values_[j * p_.d_v + c];
+            out_low_[r * p_.d_v + c] = 0;
+        }
+    }
+
+    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return (rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at]))) * slack; }
+    [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
+        const row& of = rows_[r];
+        const double v = greatest_[c];
+        // A column of zeros adds up to 0.
+        if (seen_[r].visible == 1 || v == 0) return 0;
+        const double n = static_cast<double>(p_.n_k), o = detail::absolute(out_high_[r * p_.d_v + c]), root_of_squares = of.norm / of.sum.high * slack;
+        const double moved = std::min(2 * v, times(root_of_squares, norm_[c] + times(std::sqrt(n) * slack, o + times(0x1p-30, v))));
+        const double of_sum = times(fast::error_of_products_in_two(p_.n_k), times(row_base_[r], column_base_[c])) / of.sum.high;
+        return times(times(of.theta, moved) + of_sum + times(of.sum_error + double_double::quotient_error, o) + times(n * 0x1p-999, v + o + 2), slack);
+    }
+
+    const conventions& how_;
+    const attention_problem& p_;
+    const fast::kernels& kernels_;
+    bool has_extras_;
+    ball<double_double> scale_;
+    seen_keys<double_double> seen_;
+    std::optional<matrix_view> q_;
+    double key_norm_ = 0;
+    std::vector<bool> unknown_;           // keys that hold what is no number
+    std::vector<double> greatest_, norm_; // of v's columns: V, N
+    std::vector<double> keys_, values_, packed_keys_, packed_values_, column_base_, ones_;
+    // Of the rows at hand.
+    std::size_t row_ = 0, first_ = 0, last_ = 0; // their length in memory; the keys that any of them sees
+    std::vector<row> rows_;
+    std::vector<double> queries_, query_base_, score_high_, score_low_, weight_high_, weight_low_, maximum_, sums_, sum_high_, sum_low_, row_base_, out_high_, out_low_;
+};
+
+} // namespace attest
