@@ -9,6 +9,7 @@
 #define ATTEST_FAST_LIMIT_SUMS_INL_HPP
 #endif
 
+#include "attest/arithmetic/power_of_two.hpp"
 #include "attest/fast/limit_kernels.hpp"
 #include "attest/fast/pack-inl.hpp"
 
