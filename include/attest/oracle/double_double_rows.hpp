@@ -18,7 +18,7 @@
 ///    V = max_j |v_j|, N = √Σ v_j², R >= √Σα_j², which is √Σp² / P but for Θ.
 /// 4. Sums. Σ p_j |v_j| <= √Σp² N < 2^(E − 1), with another E for each row and column; so Σ p_j v_j is off by δ_n 2^E. The quotient loses 11u² of itself:
 ///        |out − o'| <= δ_n 2^E / P + (ε_P + 11u²) |out| + 2n τ (V + |out| + 2).
-/// 5. A weight p_j/P is off by (2Θ + ε_P + 11u²) of itself, and 4τ.
+/// 5. A weight p_j/P is off by (2Θ + ε_P + 11u²) of itself, and 4τ if p_j is 0; else a_j is what is lost of a subnormal low part, and the quotient may lose as much: 2^−1070.
 /// 6. lse = m + log P. y = log P in double, t = P e^−y − 1, |t| < 2^−47: log P = y + log(1 + t), and t is off by 1.01 ε + 6u² + u |t|, log(1 + t) − t by t²: all less than 2^−92. The
 ///    sums lose 4u² (|lse| + 1); so it is off by Θ + ε_P + 2n τ + 2^−92 + 4u² (|lse| + 1).
 ///
@@ -144,7 +144,7 @@ public:
             else if (lone) f(j, ball<double_double>(1));
             else {
                 const double_double weight = double_double(weight_high_[at], weight_low_[at]) / of.sum;
-                f(j, ball<double_double>(weight, upper_bound(detail::unfused(of.weight_error * weight.high) + 0x1p-998)));
+                f(j, ball<double_double>(weight, upper_bound(times(of.weight_error, weight.high) + (weight_high_[at] == 0 ? 0x1p-998 : 0x1p-1070))));
             }
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
