@@ -42,6 +42,7 @@ public:
     void begin_row(const row_values& values) {
         const stopwatch_of timing(seconds_);
         values_ = values;
+        all_near_ = all_near_ && values.near;
         row_ = facts_->row(values_);
         forward_.clear();
         for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, row_, lambda_));
@@ -54,6 +55,7 @@ public:
         if (gradients_) gradients_->end_slice(gradient, slice);
     }
     void begin_columns() {
+        all_near_ = true;
         if (gradients_) gradients_->begin();
     }
 
@@ -111,6 +113,7 @@ private:
     element_limits limits_of(std::size_t output, std::size_t position, std::size_t in_row, std::size_t a, const enclosure& exact, element_facts& facts) {
         const std::string& name = outputs_[output].name;
         const auto size = size_of(static_cast<double>(exact.value));
+        if (!(outputs_[output].of_rows ? values_.near : all_near_)) return {}; // no limit can be made of what is hardly known
         if (is_gradient(name)) {
             if (size > 0) facts.reach = size; // a limit that zero would pass says nothing
             return name == "dq" && outputs_[output].of_rows ? gradients_->dq(a, in_row) : gradients_->column(output, position, a);
@@ -177,6 +180,7 @@ private:
     std::optional<attention_facts> facts_;
     std::optional<attention_gradient_facts> gradients_;
     std::size_t slice_ = 0;
+    bool all_near_ = true; // the rows that sums over rows are made of
     row_values values_;
     row_facts row_;
     std::vector<std::unique_ptr<forward_limits>> forward_;
@@ -249,7 +253,7 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
         if (outputs[o].of_rows) continue;
         if (!apart.none()) continue;
         for_each_column(p, outputs[o], apart.rules(), sample, [&](std::size_t slice, std::size_t row, std::size_t position) {
-            if (outputs[o].of != nullptr) comparison.wants(o, slice, row);
+            if (outputs[o].of != nullptr && outputs[o].name != "dq") comparison.wants(o, slice, row); // of keys
             ladder.add_column_element(o, position);
         });
     }

@@ -89,6 +89,9 @@ public:
         return a;
     }
 
+    /// Elements that the last rung left in doubt.
+    [[nodiscard]] std::size_t unseparated() const { return result_.unseparated; }
+
     /// The verdict when arithmetic number `chosen` of `possible()` is in force.
     [[nodiscard]] verdict verdict_of(std::size_t chosen) const;
 
