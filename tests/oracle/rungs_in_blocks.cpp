@@ -10,7 +10,7 @@ using attest::verdict;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<double> numbers(std::size_t count, unsigned seed) {
     std::mt19937_64 random(seed);
@@ -30,7 +30,7 @@ TEST_CASE("sums over rows that are not asked for are no rows: a NaN in q, and dk
     question asked{{{"op", "attention"}},
                    {{"q", random_member({1, 1, 5, 3}, 1)}, {"k", random_member({1, 1, 4, 3}, 2)}, {"v", random_member({1, 1, 4, 2}, 3)}, {"dout", random_member({1, 1, 5, 2}, 4)},
                     {"mask", random_member({5, 4}, 5)}}};
-    asked.inputs["q"].values[0] = nan;
+    asked.inputs["q"].values[0] = no_number;
     const auto exact = values_of(asked, {"out"});
     member out{{1, 1, 5, 2}, {}, dtype::f32};
     for (const long double x : exact.at("out").values) out.values.push_back(static_cast<double>(x));
