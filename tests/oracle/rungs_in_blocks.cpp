@@ -64,3 +64,12 @@ TEST_CASE("the weight of a key behind a mask of billions, by a rounded lse", "[o
     CHECK(attest::passes(checked(asked, {{"weights", {{1, 1, 1, 2}, {1, 0}, dtype::f32}}}).verdict));
     CHECK_FALSE(attest::passes(checked(asked, {{"weights", {{1, 1, 1, 2}, {0, 1}, dtype::f32}}}).verdict));
 }
+
+TEST_CASE("weights from a rounded lse of 10^17 may be anything", "[oracle]") {
+    const double k = 0x1p60;
+    const question asked{{{"op", "attention"}, {"scale", "1"}},
+                         {{"q", {{1, 1, 1, 1}, {1}, dtype::f32}}, {"k", {{1, 1, 2, 1}, {k, -k}, dtype::f32}}, {"v", {{1, 1, 2, 1}, {1, 2}, dtype::f32}}}};
+    const auto result = checked(asked, {{"weights", {{1, 1, 1, 2}, {0, 0}, dtype::f32}}}); // e^(s - lse), lse one unit too great
+    CHECK(result.outputs[0].outside_certain == 0);
+    CHECK_FALSE(attest::passes(result.verdict)); // nor does it tell anything
+}

@@ -104,9 +104,10 @@ public:
         const double divided = (2 * store_ + detail::unfused((product_ + sum_) * (1 + store_))) / ((1 - store_) * (1 - sum_));
         const double off_lse = f_.scores_are_inputs ? 0 : error_of_lse() + detail::unfused(a_.exp_slope * (attest::log(static_cast<double>(keys_)) + 1));
         const double from_lse = f_.scores_are_inputs ? 0 : detail::together(detail::expm1_above(off_lse), store_);
-        // A weight of 0 times a factor without bound: through logarithms.
-        const double moved = from_lse < detail::infinity_of_double ? detail::unfused((w + before) * std::max(divided, from_lse))
-                                                                   : detail::unfused(raised_by(j, 2 * merged().log_weight[j] + off_lse) * (1 + store_));
+        // A factor without bound, of a weight that may be 0: through logarithms.
+        const double moved = from_lse < detail::infinity_of_double
+                                 ? detail::unfused((w + before) * std::max(divided, from_lse))
+                                 : std::max(detail::unfused((w + before) * divided), detail::unfused(raised_by(j, plain().log_weight[j] + plain().greatest + off_lse) * (1 + store_)));
         const double beyond = detail::unfused((moved + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack);
         return {detail::unfused(std::max(before, 0.0) * detail::slack) + beyond, beyond};
     }

@@ -106,8 +106,11 @@ inline constexpr double slack = 1 + 0x1p-30;
 // k roundings of relative error u each, multiplied out: (1 + u)^k − 1 and its like stay below k·u / (1 − k·u).
 constexpr double roundings(double k, double u) noexcept { return k * u < 0.5 ? k * u / (1 - unfused(k * u)) : infinity_of_double; }
 
-// (1 + a)(1 + b) − 1, without rounding at 1.
-constexpr double together(double a, double b) noexcept { return a + b + unfused(a * b); }
+// (1 + a)(1 + b) − 1, without rounding at 1. What is without bound stays so beside a 0.
+constexpr double together(double a, double b) noexcept {
+    const double both = unfused(a * b);
+    return both == both ? a + b + both : infinity_of_double;
+}
 
 // (1 + a)^k − 1
 constexpr double power_of(double a, double k) noexcept {
