@@ -47,8 +47,8 @@ public:
                p_.n_k <= most && p_.d_v > 0 && p_.d_k > 0;
     }
 
-    /// How many rows are best evaluated together.
-    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 1, 48); }
+    /// How many rows are best evaluated together: few enough for a processor's cache to hold their scores and weights, enough to use each key that is fetched several times.
+    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 12, 48); }
 
     /// Makes a slice current, which is the engine's.
     void enter(const attention_engine<ball<double_double>>& engine, std::size_t slice) {
