@@ -19,9 +19,9 @@ struct n_k : axis<9> {};
 struct d_k : axis<4> {};
 struct d_v : axis<3> {};
 struct H : axis<2> {};
-static_assert(std::is_same_v<decltype(fast::attention(tensor<double, n_q, d_k>{}, tensor<double, n_k, d_k>{}, tensor<double, n_k, d_v>{})), tensor<double, n_q, d_v>>);
-static_assert(std::is_same_v<decltype(fast::attention_with_lse(tensor<double, H, n_q, d_k>{}, tensor<double, H, n_k, d_k>{}, tensor<double, H, n_k, d_v>{}).lse),
-                             tensor<double, H, n_q>>);
+template <class... Axes> const tensor<double, Axes...>& of();
+static_assert(std::is_same_v<decltype(fast::attention(of<n_q, d_k>(), of<n_k, d_k>(), of<n_k, d_v>())), tensor<double, n_q, d_v>>);
+static_assert(std::is_same_v<decltype(fast::attention_with_lse(of<H, n_q, d_k>(), of<H, n_k, d_k>(), of<H, n_k, d_v>()).lse), tensor<double, H, n_q>>);
 
 template <mask M> void check(const matrix& q, const matrix& k, const matrix& v, const M& m, const char* mask_name) {
     const double scale = 0.2;

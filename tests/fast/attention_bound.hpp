@@ -33,7 +33,8 @@ template <attest::mask M> bounded bounded_attention(const matrix& q, const matri
     using attest::fast::roundings_of_products, attest::fast::roundings_of_row_sum;
     const std::size_t n_q = q.length(0), n_k = k.length(0), d = q.length(1), d_v = v.length(1);
     constexpr long double u = 0x1p-53L;
-    bounded result{long_matrix::with_lengths(n_q, d_v), long_matrix::with_lengths(n_q, d_v), {}, {}, long_matrix::with_lengths(n_q, n_k), long_matrix::with_lengths(n_q, n_k)};
+    bounded result{long_matrix::with_lengths(n_q, d_v), long_matrix::with_lengths(n_q, d_v), {}, {}, long_matrix::with_lengths(n_q, n_k),
+                   long_matrix::with_lengths(n_q, n_k)};
     for (std::size_t i = 0; i < n_q; ++i) {
         std::vector<long double> s(n_k), off(n_k);
         long double greatest = -std::numeric_limits<long double>::infinity(), sum = 0;
@@ -65,13 +66,14 @@ template <attest::mask M> bounded bounded_attention(const matrix& q, const matri
             }
         const long double log_sum = std::log(sum), first_order = 1.001L;
         result.lse.push_back(greatest + log_sum);
-        result.lse_bound.push_back((weighted / sum + static_cast<long double>(roundings_of_row_sum(n_k)) * u + 2 * u * (std::abs(greatest) + std::abs(log_sum) + 1)) * first_order);
+        const long double sum_off = weighted / sum + static_cast<long double>(roundings_of_row_sum(n_k)) * u;
+        result.lse_bound.push_back((sum_off + 2 * u * (std::abs(greatest) + std::abs(log_sum) + 1)) * first_order);
         if (sum == 0) continue; // zeros
         for (std::size_t j = 0; j < n_k; ++j)
             if (m.visible(i, j)) {
                 result.weights(i, j) = e[j] / sum;
-                result.weights_bound(i, j) = e[j] / sum * first_order *
-                                             (score_off[j] + result.lse_bound[i] + u * std::abs(s[j] - result.lse[i]) + static_cast<long double>(attest::exp_error_relative));
+                const long double relative = score_off[j] + result.lse_bound[i] + u * std::abs(s[j] - result.lse[i]) + attest::exp_error_relative;
+                result.weights_bound(i, j) = e[j] / sum * first_order * relative;
             }
         for (std::size_t c = 0; c < d_v; ++c) {
             long double out = 0, size = 0, bound = 0;
@@ -81,7 +83,8 @@ template <attest::mask M> bounded bounded_attention(const matrix& q, const matri
             }
             out /= sum;
             for (std::size_t j = 0; j < n_k; ++j) bound += e[j] * off[j] * std::abs(v(j, c) - out);
-            bound += static_cast<long double>(roundings_of_products(n_k)) * u * size + static_cast<long double>(roundings_of_row_sum(n_k) + 1) * u * std::abs(out) * sum;
+            bound += static_cast<long double>(roundings_of_products(n_k)) * u * size;
+            bound += static_cast<long double>(roundings_of_row_sum(n_k) + 1) * u * std::abs(out) * sum;
             result.out(i, c) = out;
             result.out_bound(i, c) = bound / sum * first_order;
         }

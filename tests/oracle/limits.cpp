@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The certain limit against adversaries: kernels that make every error that their arithmetic allows them, all the same way. They must stay inside.
-#include "attest/oracle/limits_row.hpp"
+#include "attest/oracle/limits_sums.hpp"
 #include "catch.hpp"
 #include "kernels.hpp"
 
@@ -53,7 +53,7 @@ struct row {
         facts.mask = bias;
     }
     [[nodiscard]] double limit(const row_limits& limits) const {
-        return limits.output(static_cast<double>(out), [&](std::size_t j) { return v[j]; }).limit;
+        return certain_output(limits, static_cast<double>(out), [&](std::size_t j) { return v[j]; }).limit;
     }
 };
 
@@ -292,7 +292,7 @@ TEST_CASE("limits where the factors leave the range of double, and where nothing
     const row_facts none;
     const row_limits empty(named("f32"), none);
     CHECK(empty.lse() == 0);
-    CHECK(empty.output(0, [](std::size_t) { return 0.0; }).limit == 0);
+    CHECK(certain_output(empty, 0, [](std::size_t) { return 0.0; }).limit == 0);
 }
 
 TEST_CASE("half a ULP of the store", "[oracle]") {

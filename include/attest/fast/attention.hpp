@@ -49,11 +49,14 @@ namespace detail {
 inline double scale_of(const attention_options& options, std::size_t d) {
     return options.scale ? *options.scale : d == 0 ? 1 : 1 / std::sqrt(static_cast<double>(d));
 }
-inline const kernels& kernels_of(const attention_options& options) { return options.with != nullptr ? *options.with : compiled_kernels(); }
+inline const kernels& kernels_of(const attention_options& options) { return kernels_or_compiled(options.with); }
 
+template <class Q, class K, class V> attention_head head_of(const Q& q, const K& k, const V& v) {
+    return {matrix_of(q), matrix_of(k), matrix_of(v), q.length(0), k.length(0), q.length(1), v.length(1)};
+}
 // All heads, the first axis first.
 template <class Q, class K, class V> void collect_heads(const Q& q, const K& k, const V& v, std::vector<attention_head>& heads) {
-    if constexpr (Q::rank == 2) heads.push_back({matrix_of(q), matrix_of(k), matrix_of(v), q.length(0), k.length(0), q.length(1), v.length(1)});
+    if constexpr (Q::rank == 2) heads.push_back(head_of(q, k, v));
     else
         for (std::size_t i = 0; i < q.length(0); ++i) collect_heads(q[i], k[i], v[i], heads);
 }
@@ -61,10 +64,20 @@ template <class Q, class K, class V> void collect_heads(const Q& q, const K& k, 
 // out: the heads' outputs one after another; lse the same, or null.
 template <class Q, class K, class V, mask M>
 void attend(const Q& q, const K& k, const V& v, const M& m, const attention_options& options, double* out, double* lse) {
+    const kernels& kernel = kernels_of(options);
+    if constexpr (Q::rank == 2) { // one head of one block needs no lists
+        const attention_head head = head_of(q, k, v);
+        if (head.n_q <= rows_of_block(head.n_k)) {
+            const packed_head packed(kernel, head);
+            block_memory memory(head.n_k);
+            memory.mask.look(m, 0, head.n_q, head.n_k);
+            attend_block(kernel, head, {out, lse}, packed, scale_of(options, head.d), options.on_empty, 0, head.n_q, memory);
+            return;
+        }
+    }
     std::vector<attention_head> heads;
     collect_heads(q, k, v, heads);
     if (heads.empty()) return;
-    const kernels& kernel = kernels_of(options);
     const std::size_t n_q = heads[0].n_q, n_k = heads[0].n_k, rows = rows_of_block(n_k), blocks = (n_q + rows - 1) / rows;
     const double scale = scale_of(options, heads[0].d);
     std::vector<std::optional<packed_head>> packed(heads.size());
@@ -79,19 +92,15 @@ void attend(const Q& q, const K& k, const V& v, const M& m, const attention_opti
     });
 }
 
-// Says the rules of attention's shapes; true unless the compiler has spoken.
-template <class Q, class K, class V, mask M> constexpr bool check_attention(const Q& q, const K& k, const V& v, const M& m) {
+// Says the rules of attention's shapes.
+template <class Q, class K, class V, mask M> constexpr void check_attention(const Q& q, const K& k, const V& v, const M& m) {
     constexpr std::size_t rank = Q::rank;
     static_assert(rank == K::rank && rank == V::rank && rank >= 2, "Q, K and V must be matrices, or stacks of as many axes");
-    static_assert(std::same_as<scalar_of<Q>, double> && std::same_as<scalar_of<K>, double> && std::same_as<scalar_of<V>, double>,
-                  "the double path takes doubles");
     rules::query_key_dimension::check<axis_of<Q, rank - 1>, axis_of<K, rank - 1>>(q.length(rank - 1), k.length(rank - 1));
     rules::value_for_each_key::check<axis_of<K, rank - 2>, axis_of<V, rank - 2>>(k.length(rank - 2), v.length(rank - 2));
     check_leading(q, k);
     check_leading(q, v);
     check_mask<axis_of<Q, rank - 2>, axis_of<K, rank - 2>>(m, q.length(rank - 2), k.length(rank - 2));
-    return rules::query_key_dimension::holds<axis_of<Q, rank - 1>, axis_of<K, rank - 1>> &&
-           rules::value_for_each_key::holds<axis_of<K, rank - 2>, axis_of<V, rank - 2>>;
 }
 
 } // namespace detail

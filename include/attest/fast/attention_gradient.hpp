@@ -2,7 +2,8 @@
 /// \file
 /// The backward pass of fast/attention.hpp. With p_ij = exp(s_ij − lse_i) and dout the gradient of the output,
 ///
-///     dv_j = Σ_i p_ij dout_i,   D_i = dout_i · out_i,   ds_ij = p_ij (dout_i · v_j − D_i),   dq_i = scale Σ_j ds_ij k_j,   dk_j = scale Σ_i ds_ij q_i
+///     dv_j = Σ_i p_ij dout_i,   D_i = dout_i · out_i,   ds_ij = p_ij (dout_i · v_j − D_i),
+///     dq_i = scale Σ_j ds_ij k_j,   dk_j = scale Σ_i ds_ij q_i
 ///
 /// Block of queries by block of queries: the weights of a block are computed again from the scores and lse, and dropped, so that memory stays linear in the
 /// number of keys (arXiv 2205.14135).
@@ -114,8 +115,7 @@ template <operand Q, operand K, operand V, class Out, class Lse, operand DOut, m
     detail::check_leading(q, dout);
     for (const std::size_t axis : {rank - 2, rank - 1})
         if (forward.out.length(axis) != dout.length(axis)) throw shape_error(rule::sentence, dout.length(axis), forward.out.length(axis));
-    attention_gradient gradient{detail::like_with_last<axis_of<Q, rank - 1>>(q, q.length(rank - 1)), detail::like_with_last<axis_of<K, rank - 1>>(k, k.length(rank - 1)),
-                                detail::like_with_last<axis_of<V, rank - 1>>(v, v.length(rank - 1))};
+    attention_gradient gradient{detail::zeros_like(q), detail::zeros_like(k), detail::zeros_like(v)};
     std::vector<attention_head> heads;
     std::vector<strided> douts;
     detail::collect_heads(q, k, v, heads);
@@ -125,7 +125,8 @@ template <operand Q, operand K, operand V, class Out, class Lse, operand DOut, m
     const std::size_t n_q = heads[0].n_q, n_k = heads[0].n_k, d = heads[0].d, d_v = heads[0].d_v;
     in_parallel(options.threads, heads.size(), [&] {
         return [&, memory = detail::gradient_memory(kernel, heads[0])](std::size_t h) mutable {
-            const attention_gradient_head head{heads[h], {forward.out.data() + h * n_q * d_v, static_cast<std::ptrdiff_t>(d_v)}, forward.lse.data() + h * n_q, douts[h],
+            const strided out{forward.out.data() + h * n_q * d_v, static_cast<std::ptrdiff_t>(d_v)};
+            const attention_gradient_head head{heads[h], out, forward.lse.data() + h * n_q, douts[h],
                                                gradient.dq.data() + h * n_q * d, gradient.dk.data() + h * n_k * d, gradient.dv.data() + h * n_k * d_v};
             detail::gradient_of_head(kernel, head, m, detail::scale_of(options, d), memory);
         };

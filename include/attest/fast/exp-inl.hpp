@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// e^x in all lanes: the algorithm of elementary/exp.hpp, step by step, so that its proof (proofs/exp.cpp) holds for it.
+/// e^x in all lanes: the algorithm of elementary/exp.hpp, step by step, so that its proof (proofs/exp.cpp) holds for it; proofs/exp_in_lanes.cpp adds the rest.
 ///
 /// Three things differ, and none weakens the proof. k is rounded by adding and subtracting 1.5 · 2^52: so |x/log 2 − k| <= 1/2 + 2^−41, which is step 1.
 /// In the series, a product and a sum are rounded once instead of twice: steps 5 and 6 lose no more. Where the result would be below 2^−1021, it
@@ -39,7 +39,8 @@ template <std::size_t Packs> ATTEST_FAST_INLINE void exp_of(pack (&x)[Packs]) {
     ATTEST_FAST_UNROLL
     for (std::size_t n = 1; n < sizeof attest::detail::exp_coefficients / sizeof(double); ++n) {
         ATTEST_FAST_UNROLL
-        for (std::size_t i = 0; i < Packs; ++i) series[i] = multiply_add(series[i], r[i], pack::broadcast(attest::detail::exp_coefficients[n]));
+        for (std::size_t i = 0; i < Packs; ++i)
+            series[i] = multiply_add(series[i], r[i], pack::broadcast(attest::detail::exp_coefficients[n]));
     }
     ATTEST_FAST_UNROLL
     for (std::size_t i = 0; i < Packs; ++i) {

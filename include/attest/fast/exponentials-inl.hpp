@@ -30,9 +30,9 @@ ATTEST_FAST_INLINE double sum_of_lanes(const pack (&lanes)[row_packs]) {
 ATTEST_FAST_INLINE double greatest_of_lanes(const pack (&lanes)[row_packs]) {
     double x[row_lanes];
     for (std::size_t v = 0; v < row_packs; ++v) lanes[v].store(x + v * pack::lanes);
-    double greatest = x[0];
-    for (std::size_t i = 1; i < row_lanes; ++i) greatest = x[i] > greatest ? x[i] : greatest;
-    return greatest;
+    for (std::size_t half = row_lanes / 2; half > 0; half /= 2)
+        for (std::size_t i = 0; i < half; ++i) x[i] = x[i] > x[i + half] ? x[i] : x[i + half];
+    return x[0];
 }
 
 inline constexpr double minus_infinite = -attest::detail::infinity_of_double;
@@ -55,9 +55,9 @@ inline double greatest_of(const double* s, std::size_t n) {
     const std::size_t whole = n / row_lanes * row_lanes;
     for (std::size_t j = 0; j < whole; j += row_lanes)
         for (std::size_t v = 0; v < row_packs; ++v) greatest[v] = maximum(pack::load(s + j + v * pack::lanes), greatest[v]);
-    double result = greatest_of_lanes(greatest);
-    for (std::size_t j = whole; j < n; ++j) result = s[j] > result ? s[j] : result;
-    return result;
+    for (std::size_t j = whole, v = 0; j < n; j += pack::lanes, ++v)
+        greatest[v] = maximum(load_first(s + j, n - j < pack::lanes ? n - j : pack::lanes, minus_infinite), greatest[v]);
+    return greatest_of_lanes(greatest);
 }
 
 // p = exp(s − shift) for `Rows` times 8 scores, added to the sums.
@@ -82,11 +82,11 @@ inline double exponentials_of(const double* s, std::size_t n, double* p, double 
     const std::size_t whole = n / row_lanes * row_lanes, most = n / (at_once * row_lanes) * (at_once * row_lanes);
     for (std::size_t j = 0; j < most; j += at_once * row_lanes) exponentials_of_some<at_once>(s + j, p + j, from, sums);
     for (std::size_t j = most; j < whole; j += row_lanes) exponentials_of_some<1>(s + j, p + j, from, sums);
-    if (whole < n) {
-        double rest[row_lanes];
-        for (std::size_t i = 0; i < row_lanes; ++i) rest[i] = i < n - whole ? s[whole + i] : minus_infinite;
-        exponentials_of_some<1>(rest, rest, from, sums);
-        for (std::size_t i = 0; i < n - whole; ++i) p[whole + i] = rest[i];
+    for (std::size_t j = whole, v = 0; j < n; j += pack::lanes, ++v) {
+        const std::size_t count = n - j < pack::lanes ? n - j : pack::lanes;
+        const pack e = exp(load_first(s + j, count, minus_infinite) - from);
+        store_first(e, p + j, count);
+        sums[v] += e;
     }
     return sum_of_lanes(sums);
 }

@@ -11,7 +11,9 @@
 
 #include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/kernels.hpp"
+#include "attest/fast/limit_kernels-inl.hpp"
 #include "attest/fast/product-inl.hpp"
+#include "attest/fast/rows-inl.hpp"
 #include "attest/fast/product_in_two-inl.hpp"
 #include "attest/fast/rows_in_two-inl.hpp"
 #include "attest/fast/softmax_gradient-inl.hpp"
@@ -32,6 +34,12 @@ inline constexpr kernels table{
     .exponentials = exponentials,
     .softmax_gradient = softmax_gradient,
     .row_products = row_products,
+    .divide_rows = divide_rows,
+    .add_to_rows = add_to_rows,
+    .layer_norm = layer_norm,
+    .gelu = gelu_of,
+    .relu = relu_of,
+    .limits = &limit_table,
     .multiply_in_two = multiply_in_two,
     .scale_scores = scale_scores,
     .exponentials_in_two = exponentials_in_two,

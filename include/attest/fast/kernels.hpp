@@ -7,6 +7,8 @@
 /// together on all of them (fast/pack-inl.hpp): the same bits everywhere.
 #pragma once
 
+#include "attest/fast/limit_kernels.hpp"
+
 #include <cstddef>
 
 namespace attest::fast {
@@ -75,6 +77,20 @@ struct softmax_gradient_call {
     double* d;
     std::ptrdiff_t d_row;
     const double* mean;
+};
+
+/// Shapes: x m × n, y m × n (may be x), gamma n, beta n.
+struct layer_norm_call {
+    const double* x;
+    std::ptrdiff_t x_row;
+    std::size_t m, n;
+    double* y;
+    std::ptrdiff_t y_row;
+    const double* gamma = nullptr; ///< null: ones
+    const double* beta = nullptr;  ///< null: zeros
+    double eps = 1e-5;
+    bool eps_in_root = true; ///< √(σ² + ε), else σ + ε
+    bool unbiased = false;   ///< the squares are divided by n − 1, else by n
 };
 
 /// Sums of two doubles run over blocks of so many products, each from the first on; the low parts of the blocks are added up from the first on.
@@ -156,6 +172,20 @@ struct kernels {
     /// sums_i = Σ_j a_ij b_ij, for m rows of n: each product is rounded, and then as often as a term of a row's sum.
     void (*row_products)(const strided& a, const strided& b, std::size_t m, std::size_t n, double* sums);
 
+    /// x_ij / divisors_i in place; x_ij + bias_j in place: one rounding.
+    void (*divide_rows)(double* x, std::ptrdiff_t row, std::size_t m, std::size_t n, const double* divisors);
+    void (*add_to_rows)(double* x, std::ptrdiff_t row, std::size_t m, std::size_t n, const double* bias);
+
+    /// y_ij = gamma_j (x_ij − μ_i)/√(σ_i² + ε) + beta_j. μ: a row's sum, and the division by n. σ²: the difference x − μ is rounded once, its square and the
+    /// sum of squares 1 + roundings_of_row_sum(n) times, the division once. Then: the sum with ε, the root, x − μ, the quotient, the product with gamma, the sum
+    /// with beta, once each.
+    void (*layer_norm)(const layer_norm_call& call);
+
+    /// y_j = gelu(x_j), the form with erf: off by at most 2^−52 |x_j| (measured); max(x_j, 0). y may be x.
+    void (*gelu)(const double* x, std::size_t n, double* y);
+    void (*relu)(const double* x, std::size_t n, double* y);
+
+    const limit_kernels* limits; ///< what the oracle's limits are made with (fast/limit_kernels.hpp): the same bits on every target
     /// Each element of C is off by error_of_products_in_two(depth) · 2^E, and by 3 · 2^−1075 for each product where something underflows.
     void (*multiply_in_two)(const product_in_two_call& call);
 

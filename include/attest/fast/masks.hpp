@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The masks of formula/mask.hpp for the kernels: ranges of keys where a mask has them, so that what nobody sees is not computed, else a number for each pair, what is added to its score (−∞ hides it).
+/// The masks of formula/mask.hpp for the kernels: ranges of keys where a mask has them, so that what nobody sees is not computed; else a number for each pair,
+/// what is added to its score (−∞ hides it).
 #pragma once
 
 #include "attest/fast/kernels.hpp"
@@ -47,6 +48,9 @@ public:
     /// Rows [row, row + count) of a mask. Shapes: n_q × n_k.
     template <mask M> void look(const M& m, std::size_t row, std::size_t count, std::size_t n_k) {
         static_assert(!attest::detail::has_factor<M> && !attest::detail::has_sink<M>, "the double path has no masks with a factor (dropout) or a sink");
+        n_k_ = n_k;
+        everything_ = std::same_as<M, everything>;
+        if (everything_) return;
         bias_.clear();
         first_.assign(count, 0);
         last_.assign(count, n_k);
@@ -65,11 +69,11 @@ public:
                     else bias = m.visible(row + i, j) ? 0 : hidden; // adding 0 rounds nothing
                 }
         }
-        n_k_ = n_k;
     }
 
     /// The keys that any of the rows sees lie in these.
     [[nodiscard]] key_range keys() const {
+        if (everything_) return {0, n_k_};
         key_range all{n_k_, 0};
         for (std::size_t i = 0; i < first_.size(); ++i)
             if (first_[i] < last_[i]) {
@@ -82,6 +86,7 @@ public:
     /// For a block of scores that begins at key `from`.
     [[nodiscard]] visibility from(std::size_t from) {
         visibility block;
+        if (everything_) return block;
         if (!bias_.empty()) block.bias = bias_.data() + from;
         block.bias_row = static_cast<std::ptrdiff_t>(n_k_);
         begins_.resize(first_.size());
@@ -100,6 +105,7 @@ private:
     std::vector<std::size_t> first_, last_, begins_, ends_;
     std::vector<double> bias_;
     std::size_t n_k_ = 0;
+    bool everything_ = false;
 };
 
 } // namespace attest::fast

@@ -29,6 +29,11 @@ template <axis_type Last, class X, std::size_t... K> [[nodiscard]] auto like_wit
 template <axis_type Last, class X> [[nodiscard]] auto like_with_last(const X& x, std::size_t last) {
     return like_with_last<Last>(x, last, first_indices<X::rank - 1>());
 }
+/// Zeros in the shape of x.
+template <class X> [[nodiscard]] auto zeros_like(const X& x) { return like_with_last<axis_of<X, X::rank - 1>>(x, x.length(X::rank - 1)); }
+template <class X, std::size_t... K> [[nodiscard]] auto copy_of(const X& x, index_list<K...>) { return tensor<double, axis_of<X, K>...>(x); }
+/// A copy of x as a tensor.
+template <class X> [[nodiscard]] auto copy_of(const X& x) { return copy_of(x, first_indices<X::rank>()); }
 template <class X, std::size_t... K> [[nodiscard]] auto like_without_last(const X& x, index_list<K...>) {
     return tensor<double, axis_of<X, K>...>::with_lengths(x.length(K)...);
 }

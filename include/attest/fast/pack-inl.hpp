@@ -47,20 +47,28 @@ ATTEST_FAST_INLINE pack multiply_subtract_from(pack a, pack b, pack c) { return 
 ATTEST_FAST_INLINE pack& operator+=(pack& a, pack b) { return a = a + b; }
 ATTEST_FAST_INLINE pack& operator-=(pack& a, pack b) { return a = a - b; }
 
+#if ATTEST_FAST_HIGHWAY && HWY_ARCH_X86 && HWY_MAX_BYTES >= 32 // which have loads and stores that touch some lanes alone
 /// The first `count` <= lanes doubles at p; `rest` in the other lanes. Reads no others.
+ATTEST_FAST_INLINE pack load_first(const double* p, std::size_t count, double rest) {
+    const auto first = hn::FirstN(pack::tag{}, count);
+    return pack(hn::IfThenElse(first, hn::MaskedLoad(first, pack::tag{}, p), hn::Set(pack::tag{}, rest)));
+}
+/// Writes the first `count` <= lanes doubles to p, and no others.
+ATTEST_FAST_INLINE void store_first(pack a, double* p, std::size_t count) { hn::BlendedStore(a.v(), hn::FirstN(pack::tag{}, count), pack::tag{}, p); }
+#else
 ATTEST_FAST_INLINE pack load_first(const double* p, std::size_t count, double rest) {
     if (count == pack::lanes) return pack::load(p);
     double lanes[pack::lanes];
     for (std::size_t i = 0; i < pack::lanes; ++i) lanes[i] = i < count ? p[i] : rest;
     return pack::load(lanes);
 }
-/// Writes the first `count` <= lanes doubles to p, and no others.
 ATTEST_FAST_INLINE void store_first(pack a, double* p, std::size_t count) {
     if (count == pack::lanes) return a.store(p);
     double lanes[pack::lanes];
     a.store(lanes);
     for (std::size_t i = 0; i < count; ++i) p[i] = lanes[i];
 }
+#endif
 
 /// 2^k for whole k, |k| <= 1022, from the double k + integer_shift: its last bits are those of k + 1023.
 inline constexpr double integer_shift = 0x1.8p52 + 1023;

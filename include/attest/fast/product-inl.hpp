@@ -27,8 +27,11 @@ inline void pack_columns(const strided& b, std::size_t depth, std::size_t n, dou
     for (std::size_t j = 0; j < n; j += panel_columns) {
         const std::size_t columns = n - j < panel_columns ? n - j : panel_columns;
         const double* from = b.at + static_cast<std::ptrdiff_t>(j) * b.column;
-        for (std::size_t c = 0; c < depth; ++c, from += b.row, packed += panel_columns)
-            for (std::size_t i = 0; i < panel_columns; ++i) packed[i] = i < columns ? from[static_cast<std::ptrdiff_t>(i) * b.column] : 0;
+        for (std::size_t c = 0; c < depth; ++c, from += b.row, packed += panel_columns) {
+            if (columns < panel_columns)
+                for (std::size_t v = 0; v < tile_vectors; ++v) pack::zero().store(packed + v * pack::lanes);
+            for (std::size_t i = 0; i < columns; ++i) packed[i] = from[static_cast<std::ptrdiff_t>(i) * b.column];
+        }
     }
 }
 
@@ -66,13 +69,14 @@ ATTEST_FAST_INLINE void multiply_tile(const double* a, std::ptrdiff_t a_row, std
         ATTEST_FAST_UNROLL
         for (std::size_t v = 0; v < tile_vectors; ++v) {
             const std::size_t at = v * pack::lanes;
-            if (at >= end.columns) break;
-            const std::size_t count = end.columns - at < pack::lanes ? end.columns - at : pack::lanes;
-            pack value = sums[r][v];
-            if (end.add) value = load_first(c + at, count, 0) + value;
-            if (end.scaled) value = product(value, pack::broadcast(end.scale));
-            if (end.divisors != nullptr) value = value / pack::broadcast(end.divisors[r]);
-            store_first(value, c + at, count);
+            if (at < end.columns) {
+                const std::size_t count = end.columns - at < pack::lanes ? end.columns - at : pack::lanes;
+                pack value = sums[r][v];
+                if (end.add) value = load_first(c + at, count, 0) + value;
+                if (end.scaled) value = product(value, pack::broadcast(end.scale));
+                if (end.divisors != nullptr) value = value / pack::broadcast(end.divisors[r]);
+                store_first(value, c + at, count);
+            }
         }
 }
 

@@ -46,7 +46,9 @@
 #endif
 
 // Before a loop of a few steps whose number is known, over an array of packs: only without the loop can it stay in registers.
-#if defined(__GNUC__) && !defined(__clang__) // Clang sees it by itself
+#if defined(__clang__)
+#define ATTEST_FAST_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
 #define ATTEST_FAST_UNROLL _Pragma("GCC unroll 16")
 #else
 #define ATTEST_FAST_UNROLL

@@ -21,8 +21,10 @@ namespace detail {
 /// The facts of one slice after the other. What is given must stay.
 class attention_facts {
 public:
-    /// `in_16_bits`: whether any arithmetic in question stores in 16 bits.
-    attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits) : how_{how}, p_{p}, in_16_bits_{in_16_bits} {
+    /// `in_16_bits`: whether any arithmetic in question stores scores in 16 bits. `kernels`: for all limits of the rows.
+    attention_facts(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, bool in_16_bits,
+                    const fast::limit_kernels& kernels = fast::compiled_limit_kernels())
+        : how_{how}, p_{p}, in_16_bits_{in_16_bits}, kernels_{&kernels} {
         const array_view *const q = find(inputs, "q"), *const k = find(inputs, "k");
         if (how.score == score_kind::bilinear) {
             const array_view& w = *find(inputs, "w");
@@ -63,7 +65,7 @@ public:
             return x;
         };
         const auto turned = [&](std::vector<double> x, std::ptrdiff_t token) {
-            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double()) : score_vector(std::move(x));
+            return rule_.rotated ? rotated_vector(std::move(x), rotation_, engine.rules().position(b, token).nearest_double(), in_16_bits_) : score_vector(std::move(x), in_16_bits_);
         };
         queries_.clear();
         keys_.clear();
@@ -79,6 +81,7 @@ public:
             if (bilinear_) bilinear_keys_.push_back(bilinear_->of_key(keys_.back()));
             if (additive_) additive_keys_.push_back(additive_->of_key(keys_.back()));
         }
+        if (is_dot()) transpose_keys();
         key_alike_ = in_16_bits_ ? share_of_fractions(values_of_keys_) : 1;
         slope_ = engine.alibi_slope().value_or(0);
         sink_ = engine.sink_logit();
@@ -94,15 +97,29 @@ public:
         f.score = values.scores;
         f.weight = values.weights;
         f.lse = values.lse;
+        f.kernels = kernels_;
         f.rule = rule_;
         f.values = values_width_;
         f.rule.query_turn = queries_[values.i].greatest_turn();
         f.key_alike = key_alike_;
         for (std::size_t l = 0; l < f.score.size(); ++l) f.greatest = l == 0 ? f.score[l] : std::max(f.greatest, f.score[l]);
         prepare_query(values.i);
+        if (is_dot() && !values.visible.empty()) multiply_keys(values.i, values.visible.front(), values.visible.back() + 1);
+        const bool plain = is_dot() && !rule_.rotated;
+        const std::size_t n = values.visible.size();
+        if (plain) add_plain_sizes(f.plain, values);
+        f.scaled.resize(n);
+        if (is_dot())
+            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw_[values.visible[l]] * signed_scale_);
+        else
+            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw(values.i, values.visible[l]) * signed_scale_);
+        if (!plain || in_16_bits_) {
+            f.sizes.reserve(n);
+            if (plain) square_keys(values.i, values.visible.empty() ? 0 : values.visible.back() + 1);
+            for (const std::size_t j : values.visible) f.sizes.push_back(plain ? size_of_plain(values.i, j) : size(values.i, j));
+        }
+        if (how_.position != position_kind::alibi && !bias_ && !how_.dropout_p) return with_sink(std::move(f), values);
         for (const std::size_t j : values.visible) {
-            f.sizes.push_back(size(values.i, j));
-            f.scaled.push_back(detail::unfused(raw(values.i, j) * signed_scale_));
             if (how_.position == position_kind::alibi) {
                 const std::ptrdiff_t ahead = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(values.i) - shift_;
                 f.alibi.push_back(-detail::unfused(slope_ * static_cast<double>(ahead < 0 ? -ahead : ahead)));
@@ -110,9 +127,7 @@ public:
             if (bias_) f.mask.push_back((*bias_)(values.i, j));
             if (how_.dropout_p) f.factor.push_back(kept_(values.i, j) ? keep_scale_ : 0.0);
         }
-        f.sink = sink_;
-        if (sink_) f.sink_weight = attest::exp(*sink_ - values.lse);
-        return f;
+        return with_sink(std::move(f), values);
     }
     /// Of raw of any key, after row(…) of the same query.
     [[nodiscard]] score_size size(std::size_t i, std::size_t j) const {
@@ -163,6 +178,69 @@ private:
     [[nodiscard]] static double size_of_component(const score_vector& of, std::size_t c) {
         return std::max(detail::size_of(of.x[c]), of.norm.empty() ? 0.0 : of.norm[c]);
     }
+    [[nodiscard]] row_facts with_sink(row_facts f, const row_values& values) const {
+        f.sink = sink_;
+        if (sink_) f.sink_weight = attest::exp(*sink_ - values.lse);
+        return f;
+    }
+    // As fast::dot_sizes_call takes the keys.
+    void transpose_keys() {
+        squared_.reset();
+        const std::size_t n = keys_.size(), block = fast::key_block, padded = (n + block - 1) / block * block, d = keys_.empty() ? 0 : keys_.front().x.size();
+        transposed_.assign(d * padded, 0.0);
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t c = 0; c < d; ++c) transposed_[(j / block * d + c) * block + j % block] = keys_[j].x[c];
+        sums_of_keys_.resize(n);
+        greatest_of_keys_.resize(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            sums_of_keys_[j] = keys_[j].sum;
+            greatest_of_keys_[j] = keys_[j].greatest;
+        }
+        raw_.resize(padded);
+        terms_.resize(padded);
+    }
+    void add_plain_sizes(plain_sizes& to, const row_values& values) const {
+        const score_vector& q = queries_[values.i];
+        const std::size_t n = values.visible.size();
+        to.of_query = q.greatest;
+        to.terms.resize(n);
+        to.operands.resize(n);
+        to.of_key.resize(n);
+        for (std::size_t l = 0; l < n; ++l) {
+            const std::size_t j = values.visible[l];
+            to.terms[l] = terms_[j];
+            to.operands[l] = q.sum + sums_of_keys_[j];
+            to.of_key[l] = greatest_of_keys_[j];
+        }
+    }
+    // For scores stored in 16 bits, of the first keys: score_size's key_square, of 8 neighbouring queries at once, and the square of its `query`.
+    void square_keys(std::size_t i, std::size_t count) {
+        constexpr std::size_t lanes = fast::limit_lanes, block = fast::key_block;
+        const std::size_t d = queries_[i].x.size(), first = i / lanes * lanes;
+        const auto squares = [&](const double* x, std::size_t stride, std::size_t n, const score_vector& of, double* to) {
+            kernels_->alike_squares({x, stride, n, d, of.x.data(), of.half.data(), of.alike.order.data(), of.alike.ends.data(), to});
+        };
+        if (squared_ != first) {
+            squared_ = first;
+            std::vector<double> x(d * lanes);
+            for (std::size_t l = 0; l < lanes && first + l < queries_.size(); ++l)
+                for (std::size_t c = 0; c < d; ++c) x[c * lanes + l] = queries_[first + l].x[c];
+            key_squares_.resize(keys_.size() * lanes);
+            for (std::size_t j = 0; j < keys_.size(); ++j) squares(x.data(), lanes, lanes, keys_[j], key_squares_.data() + j * lanes);
+        }
+        query_squares_.resize(raw_.size());
+        for (std::size_t j = 0; j < count; j += block) squares(transposed_.data() + j * d, block, block, queries_[i], query_squares_.data() + j);
+    }
+    [[nodiscard]] score_size size_of_plain(std::size_t i, std::size_t j) const {
+        const score_vector &q = queries_[i], &k = keys_[j];
+        return {.terms = terms_[j], .operands = q.sum + k.sum, .key_square = key_squares_[j * fast::limit_lanes + i % fast::limit_lanes],
+                .query = attest::sqrt(query_squares_[j]), .of_query = q.greatest, .of_key = k.greatest};
+    }
+    // raw and Σ|q_c k_c| of these keys.
+    void multiply_keys(std::size_t i, std::size_t first, std::size_t last) {
+        const std::vector<double>& q = queries_[i].x;
+        kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, raw_.data(), terms_.data()});
+    }
     void prepare_query(std::size_t i) {
         if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i]);
         if (additive_) additive_query_ = additive_->of_query(queries_[i]);
@@ -171,6 +249,7 @@ private:
     const conventions& how_;
     const attention_problem& p_;
     bool in_16_bits_;
+    const fast::limit_kernels* kernels_;
     input_width values_width_;
     score_rule rule_;
     double signed_scale_ = 1, keep_scale_ = 1, slope_ = 0, key_alike_ = 1;
@@ -184,6 +263,9 @@ private:
     std::vector<double> values_of_keys_;
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
+    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
+    std::optional<std::size_t> squared_; // the first of the queries of key_squares_
+    std::vector<double> key_squares_, query_squares_;
     std::optional<bilinear_sizes::query> bilinear_query_;
     additive_sizes::projected additive_query_;
     std::optional<double> sink_;

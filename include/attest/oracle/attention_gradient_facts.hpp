@@ -94,6 +94,7 @@ public:
         f.factor = row.factor;
         if (row.rule.cap > 0)
             for (const double s : row.scaled) f.tanh.push_back(attest::tanh(s / row.rule.cap));
+        f.kernels = row.kernels;
         f.lse = values.lse;
         f.sink_weight = row.sink_weight;
         f.dz = std::span<const double>(dout_.values.data() + (slice_ * p_.n_q + values.i) * p_.d_v, p_.d_v);

@@ -73,7 +73,7 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
-        const bool in_blocks = !std::same_as<S, big_float> && !columns && (std::same_as<S, double> || !any_columns_) && in_double_.fits() && !wants("raw_scores") && !wants("dq");
+        const bool in_blocks = !std::same_as<S, big_float> && !any_columns_ && in_double_.fits() && !wants("raw_scores") && !wants("dq");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
@@ -231,9 +231,9 @@ private:
     template <class S, class Gradient>
     bool evaluate_row(bool& all_clear, attention_engine<ball<S>>& engine, Gradient& gradient, std::size_t slice, std::size_t i, open_row* open, bool columns, gradient_sums<ball<S>>& sum, rung from, bool last) {
         const evaluated_row<ball<S>> row = engine.row(i, wants("raw_scores"));
-        const bool clear = last || detail::is_near_enough(row);
-        all_clear = all_clear && clear;
         row_values values = detail::values_of(row, slice, i);
+        const bool clear = last || values.near;
+        all_clear = all_clear && clear;
         if (dout_ && (columns || wants("dq"))) {
             const vector_in<ball<S>> dz((*dout_)[slice][i]);
             engine.add_gradient(gradient, i, dz, [&](std::size_t query, std::size_t key, const ball<S>& ds) { sum.add_to_mask(slice, query, key, ds); });

@@ -130,8 +130,9 @@ private:
             engine.row(
                 open.i,
                 [&](const evaluated_row<ball<S>>& row) {
-                    clear = last || detail::is_near_enough(row);
-                    if (clear) visitor_.begin_row(detail::values_of(row, open.slice, open.i));
+                    const row_values values = detail::values_of(row, open.slice, open.i);
+                    clear = last || values.near;
+                    if (clear) visitor_.begin_row(values);
                 },
                 [&](std::string_view name, std::size_t e, const ball<S>& value) {
                     const auto o = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());

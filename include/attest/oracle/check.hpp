@@ -39,11 +39,11 @@ inline void compare(const conventions& how, const std::vector<named_view>& input
     } else compare_stages(how, inputs, candidates, judges, result, tell);
 }
 
-// Whether other arithmetics than the first that is asked for have a say: they do where it does not hold an element (is a weaker one enough?), and where it
-// does not pass and another may be assumed.
+// Whether other arithmetics than the first that is asked for have a say: they do where it does not hold an element (is a weaker one enough?), where precision
+// ran out (what a doubt is measured by is the strictest), and where it does not pass and another may be assumed.
 [[nodiscard]] inline bool need_all_arithmetics(const std::vector<output_judge>& judges, const conventions& how, const std::vector<named_view>& candidates) {
     return ranges::any_of(judges, [&](const output_judge& judge) {
-        if (judge.strictest_that_holds() != 0) return true;
+        if (judge.strictest_that_holds() != 0 || judge.unseparated() != 0) return true;
         return !passes(judge.verdict_of(0)) && arithmetics_tried(how.arithmetic, find(candidates, judge.name())->type).size() > 1;
     });
 }
@@ -77,7 +77,7 @@ inline void compare(const conventions& how, const std::vector<named_view>& input
         }
         result.lambda = expected_factor(static_cast<double>(trials), how.false_alarm);
     }
-    // Limits are what takes longest, and most candidates pass in the first arithmetic that is asked for.
+    // Limits take long, and most candidates pass in the first arithmetic that is asked for; if one does not, all is compared again (and progress begins again).
     check_result compared = result;
     detail::compare(how, inputs, candidates, judges, compared, options, tell);
     if (certified && detail::need_all_arithmetics(judges, how, candidates)) {

@@ -14,7 +14,7 @@ namespace attest::detail {
 class attention_comparison {
 public:
     attention_comparison(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const std::vector<certified_output>& outputs,
-                         std::vector<output_judge>& judges, double lambda)
+                         std::vector<output_judge>& judges, double lambda, const fast::limit_kernels& kernels)
         : p_{p}, outputs_{outputs}, judges_{judges}, lambda_{lambda} {
         for (const output_judge& judge : judges)
             for (const arithmetic* a : judge.possible())
@@ -23,8 +23,8 @@ public:
             std::vector<std::size_t>& number = numbers_.emplace_back();
             for (const arithmetic* a : judge.possible()) number.push_back(static_cast<std::size_t>(ranges::find(arithmetics_, a) - arithmetics_.begin()));
         }
-        const bool in_16_bits = ranges::any_of(arithmetics_, [](const arithmetic* a) { return a->weight > 0; });
-        facts_.emplace(how, inputs, p, in_16_bits);
+        const bool stored_scores = ranges::any_of(arithmetics_, [](const arithmetic* a) { return a->score > 0; });
+        facts_.emplace(how, inputs, p, stored_scores, kernels);
         if (ranges::any_of(outputs, [](const certified_output& o) { return is_gradient(o.name); })) gradients_.emplace(how, inputs, p, outputs, arithmetics_, *facts_, lambda);
     }
     /// Rows of dk and dv that will be asked for.
@@ -35,21 +35,27 @@ public:
     template <class S> void begin_slice(const attention_engine<ball<S>>& engine, std::size_t slice) {
         slice_ = slice;
         facts_->enter(engine, slice);
+        rounded_of_.reset();
+        seen_.enter(facts_->values());
         if (gradients_) gradients_->begin_slice(engine, slice);
     }
     void begin_row(const row_values& values) {
         const stopwatch_of timing(seconds_);
         values_ = values;
+        all_near_ = all_near_ && values.near;
         row_ = facts_->row(values_);
         forward_.clear();
         for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, row_, lambda_));
         moves_.reset();
+        out_.resize(arithmetics_.size());
+        for (forward_limits::output_limits& of : out_) of.limits.clear();
         if (gradients_) gradients_->row(values_, row_, forward_);
     }
     template <class S> void end_slice(const slice_gradient<ball<S>>& gradient, std::size_t slice) {
         if (gradients_) gradients_->end_slice(gradient, slice);
     }
     void begin_columns() {
+        all_near_ = true;
         if (gradients_) gradients_->begin();
     }
 
@@ -107,6 +113,7 @@ private:
     element_limits limits_of(std::size_t output, std::size_t position, std::size_t in_row, std::size_t a, const enclosure& exact, element_facts& facts) {
         const std::string& name = outputs_[output].name;
         const auto size = size_of(static_cast<double>(exact.value));
+        if (!(outputs_[output].of_rows ? values_.near : all_near_)) return {}; // no limit can be made of what is hardly known
         if (is_gradient(name)) {
             if (size > 0) facts.reach = size; // a limit that zero would pass says nothing
             return name == "dq" && outputs_[output].of_rows ? gradients_->dq(a, in_row) : gradients_->column(output, position, a);
@@ -135,16 +142,33 @@ private:
     }
     element_limits out(const forward_limits& forward, std::size_t c, std::size_t a, element_facts& facts) {
         if (values_.visible.empty()) return {0, 0, 0};
-        const auto value = [&](std::size_t j) { return facts_->values()(values_.visible[j], c); };
-        const auto hull = forward.hull(value);
+        forward_limits::output_limits& row = out_[a];
+        if (row.limits.empty()) {
+            seen_.see(values_.visible);
+            if (arithmetics_[a]->query_key > 0 && facts_->is_dot() && !moves_) make_moves();
+            forward.output(values_.out, seen_, moves_ ? &*moves_ : nullptr, sums_, row);
+        }
+        const auto hull = row.hulls[c];
         facts.hull_low = hull.low;
         facts.hull_high = hull.high;
         const double exact = values_.out[c], farthest = std::max(hull.high - exact, exact - hull.low);
         facts.reach = exact == 0 ? farthest : std::min(farthest, size_of(exact));
-        if (arithmetics_[a]->query_key > 0 && facts_->is_dot() && !moves_)
+        return row.limits[c];
+    }
+
+    // What a stored query does to the row's output. Keys and values are rounded once a slice, where dropout does not change the values.
+    void make_moves() {
+        if (rounded_of_ != slice_) {
+            rounded_of_ = slice_;
+            const matrix_view& v = facts_->values();
+            rounded_keys_ = rounded_rows(p_.n_k, facts_->query(values_.i).x.size(), [&](std::size_t j, std::size_t c) { return facts_->key(j, c); });
+            rounded_values_ = rounded_rows(p_.n_k, p_.d_v, [&](std::size_t j, std::size_t e) { return v(j, e); });
+        }
+        if (!row_.factor.empty())
             moves_.emplace(row_, facts_->query(values_.i), p_.d_v, [&](std::size_t j, std::size_t k) { return facts_->key(values_.visible[j], k); },
                            [&](std::size_t j, std::size_t e) { return facts_->values()(values_.visible[j], e); });
-        return forward.out(exact, value, moves_ ? &*moves_ : nullptr, c);
+        else
+            moves_.emplace(row_, facts_->query(values_.i), p_.d_v, rounded_keys_.rows(values_.visible), rounded_values_.rows(values_.visible));
     }
 
     const attention_problem& p_;
@@ -156,10 +180,16 @@ private:
     std::optional<attention_facts> facts_;
     std::optional<attention_gradient_facts> gradients_;
     std::size_t slice_ = 0;
+    bool all_near_ = true; // the rows that sums over rows are made of
     row_values values_;
     row_facts row_;
     std::vector<std::unique_ptr<forward_limits>> forward_;
     std::optional<query_moves> moves_;
+    std::optional<std::size_t> rounded_of_; // the slice of the next two
+    rounded_rows rounded_keys_, rounded_values_;
+    seen_values seen_;
+    output_sums sums_;
+    std::vector<forward_limits::output_limits> out_; // of each arithmetic; empty until the row's output is asked for
     std::vector<element_limits> limits_;
     double seconds_ = 0;
 };
@@ -207,7 +237,7 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
     result.warnings = p.warnings;
     for (const std::string& warning : apart.rules().warnings())
         if (!ranges::contains(result.warnings, warning)) result.warnings.push_back(warning);
-    attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda);
+    attention_comparison comparison(how, inputs, p, outputs, judges, result.lambda, *kernels.limits);
     certified_attention ladder(how, inputs, p, outputs, comparison, kernels);
 
     // Rows of the results, and rows of dk and dv, are sampled each by themselves.
@@ -223,7 +253,7 @@ inline void compare_attention(const conventions& how, const std::vector<named_vi
         if (outputs[o].of_rows) continue;
         if (!apart.none()) continue;
         for_each_column(p, outputs[o], apart.rules(), sample, [&](std::size_t slice, std::size_t row, std::size_t position) {
-            if (outputs[o].of != nullptr) comparison.wants(o, slice, row);
+            if (outputs[o].of != nullptr && outputs[o].name != "dq") comparison.wants(o, slice, row); // of keys
             ladder.add_column_element(o, position);
         });
     }

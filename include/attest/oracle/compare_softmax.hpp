@@ -71,7 +71,7 @@ private:
         limits_.clear();
         for (const arithmetic* a : judge.possible()) {
             const auto number = static_cast<std::size_t>(ranges::find(arithmetics_, a) - arithmetics_.begin());
-            limits_.push_back(!seen ? element_limits{0, 0, 0} : gradient ? gradient_[number].dx(at) : forward_[number]->weight(at));
+            limits_.push_back(!values_.near ? element_limits{} : !seen ? element_limits{0, 0, 0} : gradient ? gradient_[number].dx(at) : forward_[number]->weight(at));
         }
         facts.limits = limits_;
         return judge.element(position, facts);

@@ -153,7 +153,7 @@ public:
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
         const auto out = out_high_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v);
-        row_values values{slice, rows_[r].i, {}, {}, {}, {out, out + static_cast<std::ptrdiff_t>(p_.d_v)}, rows_[r].lse.high, {}};
+        row_values values{slice, rows_[r].i, {}, {}, {}, {out, out + static_cast<std::ptrdiff_t>(p_.d_v)}, rows_[r].lse.high, true, {}};
         const std::size_t count = seen_[r].visible;
         for (std::vector<double>* of : {&values.scores, &values.weights}) of->resize(count);
         values.visible.resize(count);
@@ -228,18 +228,18 @@ private:
     void bound(std::size_t r) {
         row& of = rows_[r];
         if (!of.clear) return;
-        const double n = static_cast<double>(p_.n_k), scale = detail::absolute(scale_.middle().high) * slack, scale_error = scale_.radius().as_double(), top = detail::absolute(maximum_[r]);
+        const double n = static_cast<double>(p_.n_k), scale = times(detail::absolute(scale_.middle().high), slack), scale_error = scale_.radius().as_double(), top = detail::absolute(maximum_[r]);
         const double of_sum = times(fast::error_of_products_in_two(p_.d_k), query_base_[r]);
-        const double error = (times(scale + scale_error, of_sum) + times(scale_error, of.product) + times(8 * u_squared, times(scale, of.product)) + times(0x1p-1000, 1 + scale)) * slack;
-        of.theta = (error + times(3 * u_squared, top + 1400) + 1.01 * fast::exp_in_two_error) * slack;
+        const double error = times(times(scale + scale_error, of_sum) + times(scale_error, of.product) + times(8 * u_squared, times(scale, of.product)) + times(0x1p-1000, 1 + scale), slack);
+        of.theta = times(error + times(3 * u_squared, top + 1400) + 1.01 * fast::exp_in_two_error, slack);
         const double lanes = static_cast<double>(row_ / 8 + 2);
-        of.sum_error = times(u_squared, times(lanes, lanes) + 9) * slack;
+        of.sum_error = times(times(u_squared, times(lanes, lanes) + 9), slack);
         // Below 2^900 nothing overflows on the way.
         of.clear = times(query_base_[r], scale + 1) < 0x1p900 && top <= 0x1p28 && of.theta + of.sum_error < 0x1p-33;
         if (!of.clear) return;
         of.score_error = error;
-        of.weight_error = (2 * of.theta + of.sum_error + double_double::quotient_error) * slack;
-        of.lse_radius = (of.theta + of.sum_error + times(n, 0x1p-999) + 0x1p-92 + times(4 * u_squared, detail::absolute(of.lse.high) + 1)) * slack;
+        of.weight_error = times(2 * of.theta + of.sum_error + double_double::quotient_error, slack);
+        of.lse_radius = times(of.theta + of.sum_error + times(n, 0x1p-999) + 0x1p-92 + times(4 * u_squared, detail::absolute(of.lse.high) + 1), slack);
         if (seen_[r].visible != 1) return;
         // A lone key weighs 1.
         const std::size_t j = seen_[r].first;
@@ -251,7 +251,7 @@ private:
         }
     }
 
-    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return (rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at]))) * slack; }
+    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return times(rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at])), slack); }
     [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
         const double v = greatest_[c];

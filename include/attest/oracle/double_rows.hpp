@@ -128,7 +128,7 @@ public:
             else f(j, ball<double>(weights_[at] / sum_[r], upper_bound(of.visible == 1 ? 0 : detail::unfused(of.weight_error * (weights_[at] / sum_[r])) + 0x1p-1020)));
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
-        row_values values{slice, rows_[r].i, {}, {}, {}, {out_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v), out_.begin() + static_cast<std::ptrdiff_t>((r + 1) * p_.d_v)}, rows_[r].lse, {}};
+        row_values values{slice, rows_[r].i, {}, {}, {}, {out_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v), out_.begin() + static_cast<std::ptrdiff_t>((r + 1) * p_.d_v)}, rows_[r].lse, true, {}};
         values.visible.reserve(p_.n_k);
         values.scores.reserve(p_.n_k);
         values.weights.reserve(p_.n_k);
@@ -152,10 +152,10 @@ private:
     [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
     [[nodiscard]] static double gamma(std::size_t roundings) {
         const double r = static_cast<double>(roundings) * unit;
-        return r / (1 - r) * slack;
+        return detail::unfused(r / (1 - r) * slack);
     }
     // √(a sum of n squares), from above: products that are too small to count are 2^−1074 each.
-    [[nodiscard]] static double root_above(double squares, std::size_t n) { return std::sqrt(squares + static_cast<double>(n + 1) * 0x1p-1074) * slack; }
+    [[nodiscard]] static double root_above(double squares, std::size_t n) { return detail::unfused(std::sqrt(squares + static_cast<double>(n + 1) * 0x1p-1074) * slack); }
     [[nodiscard]] static double norm_above(std::span<const double> x) {
         double squares = 0;
         for (const double c : x) squares += detail::unfused(c * c);
@@ -207,16 +207,18 @@ private:
             squares += detail::unfused(weights_[at] * weights_[at]);
         }
         const double n = static_cast<double>(p_.n_k), d = static_cast<double>(p_.d_k), scale = size(scale_);
-        const double product = norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * key_norm_;
-        const double error = (detail::unfused(detail::unfused((scale + scale_error_) * (gamma(fast::roundings_of_products(p_.d_k)) + unit)) * product) + detail::unfused(scale_error_ * product) +
+        const double product = detail::unfused(norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * key_norm_);
+        // (Products with the scale come first: it may be so small that what it is multiplied by must be great.)
+        const double scaled = detail::unfused((scale + scale_error_) * product);
+        const double error = detail::unfused((detail::unfused((gamma(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) +
                               detail::unfused(unit * (2 * detail::unfused(scale * product) + of.greatest_bias)) + detail::unfused((d + 2) * 0x1p-1073 * (1 + scale))) *
-                             slack;
-        const double theta = (error + detail::unfused(unit * std::min(maximum_[r] - least, 746.0)) + 1.01 * exp_error_relative) * slack;
+                             slack);
+        const double theta = detail::unfused((error + detail::unfused(unit * std::min(maximum_[r] - least, 746.0)) + 1.01 * exp_error_relative) * slack);
         const double sum_error = gamma(fast::roundings_of_row_sum(p_.n_k));
         // Below 2^900 nothing overflows on the way.
-        of.clear = product * (scale + 1) + of.greatest_bias < 0x1p900 && theta + sum_error < 0x1p-33;
+        of.clear = detail::unfused(product * (scale + 1)) + of.greatest_bias < 0x1p900 && theta + sum_error < 0x1p-33;
         if (!of.clear) return;
-        const double root_of_squares = detail::unfused(root_above(squares, p_.n_k) / sum_[r] * slack), root_of_n = std::sqrt(n) * slack;
+        const double root_of_squares = detail::unfused(root_above(squares, p_.n_k) / sum_[r] * slack), root_of_n = detail::unfused(std::sqrt(n) * slack);
         const double product_error = gamma(fast::roundings_of_products(p_.n_k)), flushed = n * 0x1p-1021;
         for (std::size_t c = 0; c < p_.d_v; ++c) {
             const double o = size(out_[r * p_.d_v + c]), v = greatest_[c];

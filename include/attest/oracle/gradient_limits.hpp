@@ -46,8 +46,10 @@ public:
     /// (each costs 12 to 24 bytes a row where something is stored in 16 bits).
     attention_gradient_limits(const std::vector<const arithmetic*>& possible, const gradient_shape& shape, double lambda,
                               const std::vector<std::size_t>& keys = {})
-        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
+        : shape_{shape}, lambda_{lambda}, v_({shape.v, {}}, shape.d_v), v_columns_(v_), k_(shape.to_query, shape.d_k), dk_value_(shape.n_k * shape.d_k, 0.0),
           dv_value_(shape.n_k * shape.d_v, 0.0) {
+        pending_dk_.begin(shape.n_k, shape.d_k, false);
+        pending_dv_.begin(shape.n_k, shape.d_v, false);
         std::vector<const arithmetic*> stored;
         for (const arithmetic* const a : possible) {
             of_arithmetic& one = *of_.emplace_back(std::make_unique<of_arithmetic>());
@@ -74,7 +76,7 @@ public:
         if (pairs) pair_keys_ = detail::brief_matrix(facts.to_query, shape_.d_k);
         queries_ = detail::brief_matrix(facts.to_key, shape_.d_k);
         if (queries_.value.empty()) queries_ = detail::brief_matrix({std::vector<double>(shape_.d_k, 0.0), {}}, shape_.d_k); // an empty row of pairs
-        values_.make(facts, v_);
+        values_.make(facts, v_, v_columns_);
         const detail::rows_of_keys keys = pairs ? detail::rows_of_keys{&pair_keys_, nullptr} : detail::rows_of_keys{&k_, &facts.key};
         row_.make(facts, values_, keys, queries_, pairs, shape_);
         add_values();
@@ -126,6 +128,7 @@ public:
 
     /// When all rows are there.
     [[nodiscard]] element_limits dk(std::size_t a, std::size_t key, std::size_t c) {
+        flush();
         const of_arithmetic& one = *of_[a];
         if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, shape_.scale, one.sums.size_of_dk[key])) return {};
         const std::size_t at = key * shape_.d_k + c;
@@ -134,6 +137,7 @@ public:
         return finished(one, dk_value_[at], certain, one.plain_sums.dk[at] + likely(squares_of(a, key).dk[c], one.relative));
     }
     [[nodiscard]] element_limits dv(std::size_t a, std::size_t key, std::size_t c) {
+        flush();
         const of_arithmetic& one = *of_[a];
         if (one.unbounded[key] || detail::gradient_sums::overflows(one.all, 1, one.sums.size_of_dv[key])) return {};
         const std::size_t at = key * shape_.d_v + c;
@@ -185,12 +189,29 @@ private:
 
     // dk (over the scale) and dv themselves.
     void add_values() {
-        for (std::size_t l = 0; l < values_.n; ++l) {
-            const double s = detail::brief(values_.ds[l] * values_.slope[l]), w = detail::brief(facts_->weight[l] * values_.factor[l]);
-            const double* const q = row_.queries->row(row_.pairs ? l : 0);
-            double *const dk = dk_value_.data() + facts_->key[l] * shape_.d_k, *const dv = dv_value_.data() + facts_->key[l] * shape_.d_v;
-            for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += s * q[c];
-            for (std::size_t c = 0; c < shape_.d_v; ++c) dv[c] += w * values_.dz[c];
+        const std::size_t n = values_.n;
+        std::vector<double> s(n), w(n);
+        for (std::size_t l = 0; l < n; ++l) {
+            s[l] = detail::brief(values_.ds[l] * values_.slope[l]);
+            w[l] = detail::brief(facts_->weight[l] * values_.factor[l]);
+        }
+        if (n == 0) return;
+        pending_dv_.add(*facts_->kernels, dv_value_, facts_->key, values_.dz.data(), w);
+        if (!row_.pairs) return pending_dk_.add(*facts_->kernels, dk_value_, facts_->key, row_.queries->row(0), s);
+        pending_dk_.flush(dk_value_);
+        for (std::size_t l = 0; l < n; ++l) {
+            const double* const q = row_.queries->row(l);
+            double* const dk = dk_value_.data() + facts_->key[l] * shape_.d_k;
+            for (std::size_t c = 0; c < shape_.d_k; ++c) dk[c] += s[l] * q[c];
+        }
+    }
+    // Before sums over rows are read.
+    void flush() {
+        pending_dk_.flush(dk_value_);
+        pending_dv_.flush(dv_value_);
+        for (const auto& one : of_) {
+            one->sums.flush();
+            one->plain_sums.flush();
         }
     }
 
@@ -234,13 +255,16 @@ private:
 
     gradient_shape shape_;
     double lambda_ = 0;
-    detail::brief_matrix v_, k_, pair_keys_, queries_;
+    detail::brief_matrix v_;
+    detail::value_columns v_columns_;
+    detail::brief_matrix k_, pair_keys_, queries_;
     const gradient_row_facts* facts_ = nullptr;
     gradient_row_facts no_facts_;
     detail::gradient_row_values values_, nothing_;
     std::vector<std::unique_ptr<of_arithmetic>> of_;
     detail::gradient_row_of_keys row_; // the last one
     std::vector<double> dk_value_, dv_value_;
+    detail::pending_products pending_dk_, pending_dv_;
     std::unique_ptr<detail::gradient_columns> columns_;
     bool pairs_ = false;
     std::size_t last_arithmetic_ = 0, last_key_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attest/arithmetic/unfused.hpp"
+#include "attest/fast/compiled_limits.hpp"
 #include "attest/oracle/arithmetics.hpp"
 #include "attest/oracle/gradient_limits_runs.hpp"
 #include "attest/oracle/input_width.hpp"
@@ -40,6 +41,7 @@ struct gradient_row_facts {
     derivative_rows to_key;                    ///< d_k numbers; `additive`: a row for each visible key
     derivative_rows to_query;                  ///< empty: those of `gradient_shape`; `additive`: a row for each visible key
     std::vector<gradient_score_errors> errors; ///< one for each arithmetic
+    const fast::limit_kernels* kernels = &fast::compiled_limit_kernels(); ///< what the sums are made with; the same bits with all
 };
 
 /// What the rows of one head have in common.
@@ -63,6 +65,7 @@ struct brief_matrix {
     std::size_t d = 0;
     bool has_sizes = false; ///< other than |value|
     std::vector<double> value, magnitude, size;
+    std::vector<double> greatest; ///< magnitude of each row
 
     brief_matrix() = default;
     brief_matrix(const derivative_rows& given, std::size_t columns) : d{columns}, has_sizes{!given.size.empty()} {
@@ -71,10 +74,43 @@ struct brief_matrix {
             magnitude.push_back(brief_above(size_of(x)));
         }
         for (const double x : given.size) size.push_back(brief_above(x));
+        for (std::size_t j = 0; d > 0 && j < value.size() / d; ++j) {
+            double most = 0;
+            for (std::size_t c = 0; c < d; ++c) most = std::max(most, magnitude[j * d + c]);
+            greatest.push_back(most);
+        }
+    }
+    /// Of these rows, or of the first ones.
+    [[nodiscard]] std::vector<const double*> rows(const std::vector<double>& of, const std::vector<std::size_t>* which, std::size_t count) const {
+        std::vector<const double*> rows(count);
+        for (std::size_t l = 0; l < count; ++l) rows[l] = of.data() + (which != nullptr ? (*which)[l] : l) * d;
+        return rows;
     }
     [[nodiscard]] const double* row(std::size_t j) const { return value.data() + j * d; }
     [[nodiscard]] const double* magnitudes(std::size_t j) const { return magnitude.data() + j * d; }
     [[nodiscard]] const double* sizes(std::size_t j) const { return (has_sizes ? size : magnitude).data() + j * d; }
+};
+
+/// Rows in blocks, component by component, as fast::dot_sizes_call takes them.
+struct columns_of_rows {
+    std::size_t d = 0, padded = 0;
+    std::vector<double> values;
+
+    columns_of_rows() = default;
+    columns_of_rows(const std::vector<double>& rows, std::size_t columns) : d{columns} {
+        constexpr std::size_t block = fast::key_block;
+        const std::size_t n = d == 0 ? 0 : rows.size() / d;
+        padded = (n + block - 1) / block * block;
+        values.assign(padded * d, 0.0);
+        for (std::size_t j = 0; j < n; ++j)
+            for (std::size_t c = 0; c < d; ++c) values[(j / block * d + c) * block + j % block] = rows[j * d + c];
+    }
+};
+/// A head's values and their magnitudes so.
+struct value_columns {
+    columns_of_rows value, magnitude;
+    value_columns() = default;
+    explicit value_columns(const brief_matrix& v) : value(v.value, v.d), magnitude(v.magnitude, v.d) {}
 };
 
 /// What follows for one row. Everything is within 2^−24 relative to the sizes Σ |terms|: what is cut to 26 bits, and what the facts are off by.
@@ -88,7 +124,7 @@ struct gradient_row_values {
     std::vector<double> out;                               ///< d_v
     std::vector<double> dz, dz_size;                       ///< dz_c, |dz_c|
 
-    void make(const gradient_row_facts& f, const brief_matrix& v) {
+    void make(const gradient_row_facts& f, const brief_matrix& v, const value_columns& columns) {
         n = f.key.size();
         factor = f.factor.empty() ? std::vector<double>(n, 1.0) : f.factor;
         slope.assign(n, 1.0);
@@ -104,7 +140,7 @@ struct gradient_row_values {
         d = d_size = 0;
         da_low = f.sink_weight > 0 ? 0 : infinity_of_double;
         da_high = f.sink_weight > 0 ? 0 : -infinity_of_double;
-        for (std::size_t l = 0; l < n; ++l) of_key(f, v, l);
+        of_keys(f, v, columns);
         for (std::size_t l = 0; l < n; ++l) {
             from_mean[l] = da[l] - d;
             mean_size[l] = size_of(from_mean[l]) + unfused(0x1p-23 * (da_size[l] + d_size));
@@ -114,22 +150,25 @@ struct gradient_row_values {
     }
 
 private:
-    void of_key(const gradient_row_facts& f, const brief_matrix& v, std::size_t l) {
-        const double *const row = v.row(f.key[l]), *const sizes = v.magnitudes(f.key[l]);
-        double sum = 0, size = 0;
-        for (std::size_t c = 0; c < v.d; ++c) {
-            sum += dz[c] * row[c];
-            size += dz_size[c] * sizes[c];
+    void of_keys(const gradient_row_facts& f, const brief_matrix& v, const value_columns& columns) {
+        if (n == 0) return;
+        for (std::vector<double>* x : {&sums_, &sizes_, &unused_}) x->resize(columns.value.padded);
+        const std::size_t first = f.key.front(), last = f.key.back() + 1;
+        f.kernels->dot_sizes({dz.data(), columns.value.values.data(), v.d, first, last, sums_.data(), unused_.data()});
+        f.kernels->dot_sizes({dz_size.data(), columns.magnitude.values.data(), v.d, first, last, sizes_.data(), unused_.data()});
+        weights_.resize(n);
+        for (std::size_t l = 0; l < n; ++l) {
+            da[l] = unfused(factor[l] * sums_[f.key[l]]);
+            da_size[l] = unfused(factor[l] * sizes_[f.key[l]]);
+            d += unfused(f.weight[l] * da[l]);
+            d_size += unfused(f.weight[l] * da_size[l]);
+            da_low = std::min(da_low, da[l]);
+            da_high = std::max(da_high, da[l]);
+            weights_[l] = brief(f.weight[l] * factor[l]);
         }
-        da[l] = unfused(factor[l] * sum);
-        da_size[l] = unfused(factor[l] * size);
-        d += unfused(f.weight[l] * da[l]);
-        d_size += unfused(f.weight[l] * da_size[l]);
-        da_low = std::min(da_low, da[l]);
-        da_high = std::max(da_high, da[l]);
-        const double w = brief(f.weight[l] * factor[l]);
-        for (std::size_t c = 0; c < v.d; ++c) out[c] += w * row[c];
+        f.kernels->row_sums({n, v.d, v.rows(v.value, &f.key, n).data(), 1, {weights_.data()}, nullptr, {out.data()}});
     }
+    std::vector<double> sums_, sizes_, unused_, weights_;
 };
 
 /// A row of derivatives for each visible key: those of its key, or its own.
@@ -139,6 +178,9 @@ struct rows_of_keys {
     [[nodiscard]] const double* value(std::size_t l) const { return matrix->row(number(l)); }
     [[nodiscard]] const double* magnitude(std::size_t l) const { return matrix->magnitudes(number(l)); }
     [[nodiscard]] const double* size(std::size_t l) const { return matrix->sizes(number(l)); }
+    [[nodiscard]] double greatest(std::size_t l) const { return matrix->greatest[number(l)]; }
+    [[nodiscard]] std::vector<const double*> values(std::size_t n) const { return matrix->rows(matrix->value, key, n); }
+    [[nodiscard]] std::vector<const double*> magnitudes(std::size_t n) const { return matrix->rows(matrix->magnitude, key, n); }
 
 private:
     [[nodiscard]] std::size_t number(std::size_t l) const { return key != nullptr ? (*key)[l] : l; }

@@ -122,7 +122,7 @@ private:
         const double sum = roundings(count + 3, a.unit), operands = together(a.operand, together(a.operand, input_unit_));
         const double forward = together(operands, roundings(count + 2 * weight.rescalings + 10, a.unit));
         double moved = unfused(weight.sink_error * size_of(r.d)), noise = 0, from_da = 0, from_out = 0, all = 0;
-        std::vector<double> out_error(v.d, 0.0), out_size(v.d, 0.0), sum_of_sizes(v.d, 0.0);
+        std::vector<double> out_error(v.d, 0.0), out_size(v.d, 0.0), sum_of_sizes(v.d, 0.0), of_error(r.n), of_size(r.n), of_factor(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
             const double w = weight.high[l], da = size_of(r.da[l]), e = da_error[l], stored = error_of_store_anywhere(a, w);
             moved += unfused(weight.normalised[l] * r.mean_size[l]);
@@ -132,15 +132,12 @@ private:
             if (stores_scores(a)) from_da += error_of_store(a, unfused(kept * (da + e)));
             from_out += unfused(stored / (1 - a.weight) * std::max(da, r.mean_size[l]));
             all += unfused(w * r.da_size[l]);
-            const double of_size = brief_above(r.factor[l] * w),
-                         of_error = brief_above(r.factor[l] * (weight.error[l] + 2 * stored + unfused(forward * w)));
-            const double* const sizes = v.magnitudes(f.key[l]);
-            for (std::size_t c = 0; c < v.d; ++c) {
-                out_error[c] += of_error * sizes[c];
-                out_size[c] += of_size * sizes[c];
-                sum_of_sizes[c] += brief_above(r.factor[l]) * sizes[c];
-            }
+            of_size[l] = brief_above(r.factor[l] * w);
+            of_error[l] = brief_above(r.factor[l] * (weight.error[l] + 2 * stored + unfused(forward * w)));
+            of_factor[l] = brief_above(r.factor[l]);
         }
+        const std::vector<const double*> sizes = v.rows(v.magnitude, &f.key, r.n);
+        f.kernels->row_sums({r.n, v.d, sizes.data(), 3, {of_error.data(), of_size.data(), of_factor.data()}, nullptr, {out_error.data(), out_size.data(), sum_of_sizes.data()}});
         const double dz_unit = input_unit_;
         from_out += unfused(together(forward, dz_unit) * all);
         out_high.resize(v.d);

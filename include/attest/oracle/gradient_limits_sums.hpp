@@ -10,6 +10,7 @@
 /// such an error is tiny/scale. What is stored in 16 bits there is added linearly, also by the expected limit: its sources are relative.
 #pragma once
 
+#include "attest/oracle/gradient_limits_pending.hpp"
 #include "attest/oracle/gradient_limits_sources.hpp"
 
 namespace attest::detail {
@@ -32,13 +33,13 @@ struct gradient_row_of_keys {
         pairs = of_pairs;
         dq.assign(shape.d_k, 0);
         k_mean.assign(shape.d_k, 0);
+        std::vector<double> w(r.n), s(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
-            const double w = brief(f.weight[l] * r.slope[l]), s = brief(r.ds[l] * r.slope[l]), *const row = keys.value(l);
-            for (std::size_t c = 0; c < shape.d_k; ++c) {
-                dq[c] += s * row[c];
-                k_mean[c] += w * row[c];
-            }
+            w[l] = brief(f.weight[l] * r.slope[l]);
+            s[l] = brief(r.ds[l] * r.slope[l]);
         }
+        const std::vector<const double*> rows = keys.values(r.n);
+        f.kernels->row_sums({r.n, shape.d_k, rows.data(), 2, {s.data(), w.data()}, nullptr, {dq.data(), k_mean.data()}});
     }
 };
 
@@ -54,6 +55,13 @@ public:
         dv.assign(shape.n_k * shape.d_v, 0);
         size_of_dk.assign(shape.n_k, 0);
         size_of_dv.assign(shape.n_k, 0);
+        pending_dk_.begin(shape.n_k, shape.d_k, true);
+        pending_dv_.begin(shape.n_k, shape.d_v, true);
+    }
+    /// To be called before dk and dv are read.
+    void flush() {
+        pending_dk_.flush(dk);
+        pending_dv_.flush(dv);
     }
 
     /// `stored_tiny`: what a stored q or k loses below the normal range; `sources`: of plain ones, what is of second order.
@@ -67,6 +75,13 @@ public:
         const double most_of_dz = greatest_of(r.dz_size.data(), shape.d_v);
         double sizes = 0;
         dq.assign(d_k, 0);
+        // What is added to dq, dk and dv for each key, times sizes and alone; by kernels where it can be.
+        const bool by_kernel = !sized && !row.pairs;
+        std::vector<double> of_dq, of_dk, alone, of_dv, dv_alone;
+        std::vector<std::size_t> dv_keys;
+        if (!by_kernel) pending_dk_.flush(dk);
+        for (std::vector<double>* x : {&of_dq, &of_dk, &alone, &of_dv, &dv_alone}) x->reserve(r.n);
+        dv_keys.reserve(r.n);
         for (std::size_t l = 0; l < r.n; ++l) {
             const std::size_t key = row.facts->key[l], own = row.pairs ? l : 0;
             const double slope = r.slope[l], second = sources != nullptr ? unfused(sources->second[l] * slope) : 0,
@@ -75,7 +90,11 @@ public:
                          absolute = unfused(e.key_tiny * size) + of_product;
             const double *const k = row.keys.magnitude(l), *const q = row.queries->magnitudes(own);
             double* const to = dk.data() + key * d_k;
-            if (!sized) {
+            if (by_kernel) {
+                of_dq.push_back(brief_above(in_row + of_operand + unfused(e.over_keys * size)));
+                of_dk.push_back(brief_above(in_column + of_operand + unfused(e.over_rows * size)));
+                alone.push_back(absolute);
+            } else if (!sized) {
                 accumulate(dq.data(), k, in_row + of_operand + unfused(e.over_keys * size), absolute, d_k);
                 accumulate(to, q, in_column + of_operand + unfused(e.over_rows * size), absolute, d_k);
             } else {
@@ -84,16 +103,24 @@ public:
                 accumulate(to, q, in_column, absolute, d_k);
                 accumulate(to, row.queries->sizes(own), of_operand + unfused(e.over_rows * size), 0, d_k);
             }
-            sizes += unfused(size * greatest_of(k, d_k));
-            size_of_dk[key] += unfused(size * greatest_of(q, d_k));
+            sizes += unfused(size * row.keys.greatest(l));
+            size_of_dk[key] += unfused(size * row.queries->greatest[own]);
             const double f = r.factor[l], w = b.weight.high[l];
             if (f == 0) continue;
             const two_stores stored = errors_of_stores(a, w, f);
             const double kept = unfused(f * w) + stored.before + stored.after,
                          of_second = sources != nullptr ? unfused(f * sources->second_of_weight[l]) : 0;
             const double error = unfused(f * b.weight.error[l]) + stored.before + stored.after + unfused(e.value * kept) + of_second + a.operand_tiny;
-            accumulate(dv.data() + key * shape.d_v, r.dz_size.data(), error, unfused(e.tiny * kept) + 2 * a.tiny, shape.d_v);
+            of_dv.push_back(brief_above(error));
+            dv_alone.push_back(unfused(e.tiny * kept) + 2 * a.tiny);
+            dv_keys.push_back(key);
             size_of_dv[key] += unfused(kept * most_of_dz);
+        }
+        const fast::limit_kernels& kernels = *row.facts->kernels;
+        pending_dv_.add(kernels, dv, dv_keys, r.dz_size.data(), of_dv, dv_alone);
+        if (by_kernel) {
+            kernels.row_sums({r.n, d_k, row.keys.magnitudes(r.n).data(), 1, {of_dq.data()}, alone.data(), {dq.data()}});
+            pending_dk_.add(kernels, dk, row.facts->key, row.queries->magnitudes(0), of_dk, alone);
         }
         size_of_dq = sizes;
         const bool infinite = overflows(a, shape.scale, sizes);
@@ -107,6 +134,8 @@ public:
     }
 
 private:
+    pending_products pending_dk_, pending_dv_;
+
     // What a derivative and a value may be off by as operands, and what sums over keys and over rows may, relative; and below the normal range.
     struct operand_errors {
         double key, value, over_keys, over_rows, tiny, ds_tiny, key_tiny;

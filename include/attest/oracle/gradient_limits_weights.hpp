@@ -54,15 +54,29 @@ public:
         if (unbounded || n == 0) return;
         const double sink_up = unfused(f.sink_weight * attest::exp(std::min(sink, 600.0))), sink_down = unfused(f.sink_weight * attest::exp(-sink));
         double low_sum = sink_down, high_sum = sink_up, of_exp = 0, of_repetition = 0;
+        // e^bound, e^−bound, e^error, e^2P.
+        std::vector<double> up_by(n), down_by(n), by_error(n), by_repetition(n), ups(n), downs(n);
+        f.kernels->exponentials(bound.data(), n, up_by.data());
+        for (std::size_t l = 0; l < n; ++l) {
+            down_by[l] = -bound[l];
+            by_repetition[l] = 2 * repeated[l];
+        }
+        f.kernels->exponentials(down_by.data(), n, down_by.data());
+        f.kernels->exponentials(by_repetition.data(), n, by_repetition.data());
         for (std::size_t l = 0; l < n; ++l) {
             const double distance = std::min(std::max(top - f.score[l] + lazy_shift, from_lse ? size_of(f.score[l] - f.lse) : 0.0) + bound[l],
                                              formats::f64.greatest());
             error[l] = unfused(1.01 * a.exp_relative) + unfused((a.exp_slope + 2 * a.unit) * distance) +
                        (from_lse ? unfused(3 * a.unit * size_of(f.score[l])) : 0.0);
-            low_sum += unfused(f.weight[l] * attest::exp(-bound[l]));
-            high_sum += f.weight[l] + raised(f, l, bound[l]);
-            of_exp += raised(f, l, error[l]);
-            of_repetition += raised(f, l, 2 * repeated[l]);
+        }
+        f.kernels->exponentials(error.data(), n, by_error.data());
+        for (std::size_t l = 0; l < n; ++l) {
+            downs[l] = unfused(f.weight[l] * down_by[l]);
+            ups[l] = f.weight[l] + raised(f, l, bound[l], up_by[l]);
+            low_sum += downs[l];
+            high_sum += ups[l];
+            of_exp += raised(f, l, error[l], by_error[l]);
+            of_repetition += raised(f, l, 2 * repeated[l], by_repetition[l]);
         }
         low_sum *= 1 - (count + 8) * 0x1p-52;
         high_sum *= 1 + (count + 8) * 0x1p-52;
@@ -74,12 +88,19 @@ public:
         if (unbounded) return;
         common = unfused(shared * attest::exp(shared)); // e^x − 1 <= x e^x
         const bool alone = n == 1 && !(f.sink_weight > 0);
+        std::vector<double>&by_own = by_repetition, &by_both = down_by;
         for (std::size_t l = 0; l < n; ++l) {
-            const double w = f.weight[l], up = w + raised(f, l, bound[l]), down = unfused(w * attest::exp(-bound[l]));
-            normalised[l] = alone ? 0 : normalised_error(w, up, down, low_sum, high_sum);
+            by_own[l] = std::min(error[l], 600.0);
+            by_both[l] = by_own[l] + shared;
+        }
+        f.kernels->exponentials(by_own.data(), n, by_own.data());
+        f.kernels->exponentials(by_both.data(), n, by_both.data());
+        for (std::size_t l = 0; l < n; ++l) {
+            const double w = f.weight[l];
+            normalised[l] = alone ? 0 : normalised_error(w, ups[l], downs[l], low_sum, high_sum);
             const double most = w + normalised[l], own = std::min(error[l], 600.0), below = std::min(a.exp_flush, most) + 4 * a.tiny;
-            apart[l] = normalised[l] + unfused(unfused(most * own) * attest::exp(own)) + below;
-            error[l] = normalised[l] + unfused(unfused(most * (own + shared)) * attest::exp(own + shared)) + below;
+            apart[l] = normalised[l] + unfused(unfused(most * own) * by_own[l]) + below;
+            error[l] = normalised[l] + unfused(unfused(most * (own + shared)) * by_both[l]) + below;
             high[l] = w + error[l];
             if (w > 0x1p-60) relative = std::max(relative, error[l] / w);
         }
@@ -97,9 +118,9 @@ private:
         return std::max(std::max(highest - w, w - lowest), 0.0) + unfused(0x1p-50 * w);
     }
     // α (e^b − 1), from above; through logarithms where the factors leave the range of double.
-    static double raised(const gradient_row_facts& f, std::size_t l, double b) {
+    static double raised(const gradient_row_facts& f, std::size_t l, double b, double exp_of_b) {
         const double weight = f.weight[l];
-        if (weight > 1e-290 && b < 600) return unfused(unfused(weight * b) * attest::exp(b) * slack); // the mean value theorem
+        if (weight > 1e-290 && b < 600) return unfused(unfused(weight * b) * exp_of_b * slack); // the mean value theorem
         const double log_up = f.score[l] - f.lse + b + unfused(0x1p-50 * (size_of(f.score[l]) + size_of(f.lse)));
         return log_up < 650 ? unfused(attest::exp(log_up) * slack) : 1e290; // sums of them stay finite
     }

@@ -89,6 +89,9 @@ public:
         return a;
     }
 
+    /// Elements that the last rung left in doubt.
+    [[nodiscard]] std::size_t unseparated() const { return result_.unseparated; }
+
     /// The verdict when arithmetic number `chosen` of `possible()` is in force.
     [[nodiscard]] verdict verdict_of(std::size_t chosen) const;
 
@@ -230,6 +233,7 @@ inline bool output_judge::show(std::size_t position, const exact_number& exact, 
         if (!e || e->position != position) return;
         e->exact = exact;
         e->radius = radius;
+        if (e->rounded == 0 && abs(exact) > radius) e->rounded = exact < exact_number(0) ? -0.0 : 0.0; // the sign of a zero, which no rung had to know
     };
     improve(worst_);
     for (detail::arithmetic_tally& t : tallies_) {

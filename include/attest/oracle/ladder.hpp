@@ -22,6 +22,7 @@ struct row_values {
     std::vector<double> scores, weights; ///< of the visible keys
     std::vector<double> out;
     double lse = 0;
+    bool near = true;       ///< false: not even the last rung knows the weights to 2^−32, and no limit can be made of these numbers
     std::vector<double> dq; ///< before rotations are turned back; empty unless asked for
 };
 
@@ -50,16 +51,6 @@ template <class Attempt> void climb(rung first, std::size_t precision, const Att
 
 namespace detail {
 
-template <class S> [[nodiscard]] row_values values_of(const evaluated_row<ball<S>>& row, std::size_t slice, std::size_t i) {
-    row_values v{slice, i, row.visible, {}, {}, {}, row.lse.nearest_double(), {}};
-    for (const std::size_t j : row.visible) {
-        v.scores.push_back(row.scores(j).nearest_double());
-        v.weights.push_back(row.weights(j).nearest_double());
-    }
-    for (std::size_t c = 0; c < row.out.length(0); ++c) v.out.push_back(row.out(c).nearest_double());
-    return v;
-}
-
 // Whether the weights are known well enough for limits, to 2^−32. (Those far below 2^−1000 need not be.)
 template <class S> [[nodiscard]] bool is_near_enough(const evaluated_row<ball<S>>& row) {
     for (const std::size_t j : row.visible) {
@@ -67,6 +58,16 @@ template <class S> [[nodiscard]] bool is_near_enough(const evaluated_row<ball<S>
         if (!row.scores(j).is_known() || !(row.weights(j).radius().as_double() <= 0x1p-32 * w + 0x1p-1000)) return false;
     }
     return row.lse.is_known();
+}
+
+template <class S> [[nodiscard]] row_values values_of(const evaluated_row<ball<S>>& row, std::size_t slice, std::size_t i) {
+    row_values v{slice, i, row.visible, {}, {}, {}, row.lse.nearest_double(), is_near_enough(row), {}};
+    for (const std::size_t j : row.visible) {
+        v.scores.push_back(row.scores(j).nearest_double());
+        v.weights.push_back(row.weights(j).nearest_double());
+    }
+    for (std::size_t c = 0; c < row.out.length(0); ++c) v.out.push_back(row.out(c).nearest_double());
+    return v;
 }
 
 } // namespace detail

@@ -14,19 +14,50 @@
 /// never below 6.
 #pragma once
 
+#include "attest/fast/limit_kernels.hpp"
 #include "attest/oracle/limits_score_sizes.hpp"
 
+#include <array>
+#include <utility>
+
 namespace attest {
+
+namespace detail {
+
+/// Indices by ascending value; of equal values, by ascending index. A radix sort: by the bits of the values, last byte first, which leaves equals in order.
+[[nodiscard]] inline std::vector<std::uint32_t> ascending_order(std::span<const double> value) {
+    struct entry {
+        std::uint64_t bits;
+        std::uint32_t index;
+    };
+    const std::size_t n = value.size();
+    std::vector<entry> from(n), to(n);
+    std::array<std::array<std::uint32_t, 256>, 8> count{};
+    for (std::size_t j = 0; j < n; ++j) {
+        const auto bits = std::bit_cast<std::uint64_t>(value[j] + 0.0); // one zero
+        from[j] = {bits >> 63 != 0 ? ~bits : bits | std::uint64_t{1} << 63, static_cast<std::uint32_t>(j)};
+        for (std::size_t digit = 0; digit < 8; ++digit) ++count[digit][from[j].bits >> 8 * digit & 255];
+    }
+    for (std::size_t digit = 0; digit < 8 && n > 0; ++digit) {
+        if (count[digit][from[0].bits >> 8 * digit & 255] == n) continue; // all have the same
+        std::uint32_t first = 0;
+        for (std::uint32_t& c : count[digit]) first += std::exchange(c, first);
+        for (const entry& e : from) to[count[digit][e.bits >> 8 * digit & 255]++] = e;
+        from.swap(to);
+    }
+    std::vector<std::uint32_t> order(n);
+    for (std::size_t j = 0; j < n; ++j) order[j] = from[j].index;
+    return order;
+}
+
+} // namespace detail
 
 /// See the head of this file.
 class alike_runs {
 public:
     alike_runs() = default;
     /// `half_ulp(value)`: of the grid that a value is rounded to, in the unit of the values.
-    template <class HalfUlp> alike_runs(std::span<const double> value, const HalfUlp& half_ulp) : order_(value.size()) {
-        std::iota(order_.begin(), order_.end(), 0U);
-        std::sort(order_.begin(), order_.end(),
-                  [&](std::uint32_t a, std::uint32_t b) { return value[a] < value[b] || (value[a] == value[b] && a < b); });
+    template <class HalfUlp> alike_runs(std::span<const double> value, const HalfUlp& half_ulp) : order_{detail::ascending_order(value)} {
         for (std::size_t first = 0; first < order_.size();) {
             const double start = value[order_[first]], b = half_ulp(start);
             std::size_t last = first + 1;
@@ -51,11 +82,12 @@ public:
         return sum;
     }
 
+    /// The same as the kernel fast::alike_call takes it.
+    [[nodiscard]] std::span<const std::uint32_t> order() const { return order_; }
+    [[nodiscard]] std::span<const fast::alike_run> runs() const { return runs_; }
+
 private:
-    struct run {
-        std::uint32_t end;
-        double spread; // in units of b
-    };
+    using run = fast::alike_run; // spread in units of b
     template <class Amplitude> [[nodiscard]] double square_of(const Amplitude& a, std::size_t first, const run& r) const {
         double total = 0, squares = 0, sizes = 0;
         for (std::size_t k = first; k < r.end; ++k) {

@@ -44,11 +44,10 @@ class expected_output {
 public:
     expected_output(const arithmetic& a, const row_facts& f, const row_limits& certain, double lambda)
         : a_{a}, f_{f}, certain_{certain}, lambda_{lambda}, core_arithmetic_{detail::without_stores(a)},
-          core_(core_arithmetic_, f, detail::expected_rescalings(certain.scores(), lambda), a.query_key > 0 ? a.weight_tiny : 0) {
-        const std::size_t n = certain.entries();
+          core_(core_arithmetic_, f, detail::expected_rescalings(certain.scores(), lambda), a.query_key > 0 ? a.weight_tiny : 0, &certain) {
         stores_scores_ = a.score > 0 && !f.scores_are_inputs;
         stores_weights_ = a.weight > 0;
-        for (std::size_t j = 0; j < n; ++j) add_entry(j);
+        add_entries();
         if (stores_scores_) {
             const format& stored = a.output;
             const auto half_ulp = [&](double value) { return ulp(stored, value) / 2; };
@@ -59,111 +58,168 @@ public:
             // Relative widths are those of the score. A weight far below 1 may be subnormal in its format, normalised as it may be.
             double greatest = -detail::infinity_of_double;
             for (const double s : certain.scores()) greatest = std::max(greatest, s);
+            const double far = attest::log(a.weight_tiny / a.weight) + 1; // nearer, the first of the two is the greater
             alike_weights_ = alike_runs(certain.scores(), [&](double s) {
-                return std::max(a.weight, std::min(1.0, a.weight_tiny / attest::exp(std::max(s - greatest, -600.0))));
+                return s - greatest > far ? a.weight : std::max(a.weight, std::min(1.0, a.weight_tiny / attest::exp(std::max(s - greatest, -600.0))));
             });
         }
     }
     expected_output(const expected_output&) = delete;
     expected_output& operator=(const expected_output&) = delete;
 
-    /// For component e of the output, `value(j)` being v_je; without `moves` what is stored of the query is taken the cheap way.
-    template <class Value> [[nodiscard]] double operator()(double exact, const Value& value, const query_moves* moves, std::size_t e) const {
-        const std::size_t n = certain_.entries(), keys = f_.weight.size();
-        const std::vector<double>& w = core_.weights();
-        const double o = detail::size_of(exact);
-        x_.resize(n);
-        v_.resize(n);
-        sums s;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double factor = j < keys ? f_.factor_of(j) : 0, given = factor > 0 ? value(j) : 0, v = detail::unfused(factor * given),
-                         size = detail::size_of(v), x = v - exact;
-            v_[j] = v;
-            x_[j] = x;
-            const double from_mean = x == 0 ? 0 : detail::size_of(x) + detail::unfused(0x1p-51 * (size + o));
-            s.moved += detail::unfused((raised_[j] + a_.exp_flush) * from_mean);
-            (x > 0 ? s.above : s.below) += detail::unfused(bent_[j] * from_mean);
-            s.all += detail::unfused(most_[j] * size);
-            s.operands += detail::unfused(detail::unfused(most_[j] * core_.stored()[j]) * size);
-            s.operands_apart += detail::unfused(detail::unfused(most_[j] * core_.stored()[j]) * from_mean);
-            s.cheap += detail::unfused(query_[j] * from_mean);
-            s.rounded += detail::unfused(query_[j] * (size + o));
-            s.of_slope += detail::unfused(alibi_[j] * x);
-            s.of_scale += detail::unfused(scaled_[j] * x);
-            s.tiny += detail::unfused(tiny_[j] * size);
-            s.tiny_apart += detail::unfused(tiny_[j] * from_mean);
-            if (factor > 1 && tiny_[j] > 0) { // the store behind the factor
-                const double behind = detail::unfused(a_.weight_tiny * detail::size_of(given));
-                s.tiny += behind;
-                s.tiny_apart += behind;
-            }
-            s.absolute += detail::unfused((a_.operand_tiny + a_.exp_flush) * size);
-            s.of_values += detail::unfused(detail::unfused(factor * most_[j]) * (a_.operand_tiny + detail::input_tiny(a_, f_.values)));
-            s.low = std::min(s.low, v);
-            s.high = std::max(s.high, v);
-            s.partial.add(detail::unfused(w[j] * v));
-        }
-        return total(s, o, exact, moves, e);
+    /// What is added up over the entries for one component of the output.
+    struct output_sums {
+        double moved, all, prefix, lowest, highest, squares, greatest, sizes; // main_sums_call (fast/limit_kernels.hpp)
+        double low, high, absolute;                                           // size_sums_call
+        double operands, operands_apart, tiny, tiny_apart;                    // pair_sums_call, of most · stored, and of tiny
+        double above, below, cheap, rounded, of_slope, of_scale;              // score_sums_call
+        double scaled_squares, added_squares, squares_through_v, squares_through_x; // alike_call, of own, added and stored
+    };
+    /// For component e of the output; without `moves` what is stored of the query is taken the cheap way.
+    [[nodiscard]] double output(double exact, const output_sums& s, const query_moves* moves, std::size_t e) const {
+        return total(s, detail::size_of(exact), exact, moves, e);
     }
+    /// The coefficients of those sums, of each entry; those that are empty are all 0.
+    struct output_coefficients {
+        std::vector<double> raised, most, operands, tiny, behind, bent, query, alibi, scaled, own, added, stored;
+        bool finite = true;
+    };
+    [[nodiscard]] const output_coefficients& for_output() const { return c_; }
+    /// See partial_sums.
+    [[nodiscard]] double greatest_random_sum(double all, double squares, double greatest) const {
+        return detail::partial_sums::greatest_random(lambda_, all, squares, greatest);
+    }
+    [[nodiscard]] const alike_runs& alike_scaled() const { return alike_scaled_; }
+    [[nodiscard]] const alike_runs& alike_added() const { return alike_added_; }
+    [[nodiscard]] const alike_runs& alike_weights() const { return alike_weights_; }
 
 private:
-    struct sums {
-        double moved = 0, above = 0, below = 0, all = 0, operands = 0, operands_apart = 0, cheap = 0, rounded = 0, of_slope = 0, of_scale = 0,
-               tiny = 0, tiny_apart = 0, absolute = 0, of_values = 0;
-        double low = detail::infinity_of_double, high = -detail::infinity_of_double;
-        detail::partial_sums partial;
+    // exp of what is stored makes, of the rest, and of minus both.
+    struct exponentials {
+        std::vector<double> bound, rest, down;
     };
-
-    void add_entry(std::size_t j) {
-        const bool is_key = j < f_.weight.size();
-        const double w = core_.weights()[j], rest = core_.log_weights()[j], all = certain_.log_weights()[j];
-        // What is stored makes the difference of the two.
-        const double bound = stores_scores_ ? std::max(certain_.errors()[j] - core_.errors()[j], 0.0) : 0;
-        score_sources parts;
-        double added = 0;
-        if (stores_scores_ && is_key) {
-            const score_errors& of = certain_.of_scores();
-            parts = of.sources(f_.sizes[j], f_.scaled_size(j), certain_.errors_before_added()[j]);
-            added = of.added_source(detail::size_of(f_.score[j]), f_.alibi_size(j), f_.mask_size(j), certain_.errors()[j]);
-            has_added_ = has_added_ || added > 0;
+    void add_entries() {
+        const std::size_t n = certain_.entries();
+        const std::vector<double>&rest = core_.log_weights(), &all_errors = certain_.errors(), &core_errors = core_.errors();
+        if (!stores_scores_ && !stores_weights_) return add_plain_entries();
+        exponentials e{std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+        std::vector<double> bound(n);
+        for (std::size_t j = 0; j < n; ++j) {
+            bound[j] = stores_scores_ ? std::max(all_errors[j] - core_errors[j], 0.0) : 0; // what is stored makes the difference of the two
+            e.down[j] = -(bound[j] + rest[j]);
         }
+        if (stores_scores_) f_.kernels->exponentials(bound.data(), n, e.bound.data());
+        f_.kernels->exponentials(rest.data(), n, e.rest.data());
+        f_.kernels->exponentials(e.down.data(), n, e.down.data());
+        c_.raised.resize(n);
+        c_.most.resize(n);
+        if (core_.stored_most() > 0) c_.operands.resize(n);
+        if (stores_scores_)
+            for (std::vector<double>* x : {&c_.bent, &c_.own, &c_.added, &c_.query, &c_.scaled, &c_.alibi}) x->resize(n);
+        if (stores_weights_) {
+            c_.stored.resize(n);
+            c_.tiny.resize(n);
+        }
+        bool any_tiny = false;
+        for (std::size_t j = 0; j < n; ++j) add_entry(j, bound[j], rest[j], stores_scores_ ? e.bound[j] : 1.0, e.rest[j], e.down[j], any_tiny);
+        if (!any_tiny) c_.tiny.clear();
+        if (any_tiny && !f_.factor.empty()) {
+            c_.behind.resize(n);
+            for (std::size_t j = 0; j < f_.factor.size(); ++j) c_.behind[j] = f_.factor[j] > 1 && c_.tiny[j] > 0 ? a_.weight_tiny : 0;
+        }
+        for (const std::vector<double>* x : {&c_.raised, &c_.most, &c_.operands, &c_.tiny, &c_.bent, &c_.own, &c_.added, &c_.query, &c_.scaled, &c_.alibi, &c_.stored})
+            for (const double one : *x) c_.finite &= one - one == 0;
+        finish_entries();
+    }
+    // The same where nothing is stored in 16 bits.
+    void add_plain_entries() {
+        const std::size_t n = certain_.entries();
+        const std::vector<double>&rest = core_.log_weights(), &w = core_.weights();
+        std::vector<double> shrunk(n);
+        c_.most.resize(n);
+        c_.raised.resize(n);
+        std::vector<double> raised(n);
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights(
+            {n, w.data(), rest.data(), detail::slack, a_.exp_flush, c_.most.data(), raised.data(), nullptr, c_.raised.data(), shrunk.data()});
+        raised_sum_ = sums.raised;
+        low_sum_ = sums.shrunk;
+        if (!(sums.greatest_log_weight <= 1)) {
+            raised_sum_ = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                if (!(rest[j] <= 1)) {
+                    c_.most[j] = w[j] + certain_.raised_by(j, certain_.log_weights()[j]);
+                    raised[j] = c_.most[j] - w[j];
+                    c_.raised[j] = raised[j] + a_.exp_flush;
+                }
+                raised_sum_ += raised[j];
+            }
+        }
+        c_.finite = raised_sum_ < detail::infinity_of_double;
+        if (core_.stored_most() > 0) {
+            c_.operands.resize(n);
+            for (std::size_t j = 0; j < n; ++j) c_.operands[j] = detail::unfused(c_.most[j] * core_.stored()[j]);
+        }
+        finish_entries();
+    }
+    void finish_entries() {
+        const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
+        if (of_operands == 0 && c_.finite) return;
+        for (std::size_t j = 0; j < c_.most.size(); ++j)
+            of_values_ += detail::unfused(detail::unfused((j < f_.weight.size() ? f_.factor_of(j) : 0) * c_.most[j]) * of_operands);
+    }
+    void add_entry(std::size_t j, double bound, double rest, double exp_of_bound, double exp_of_rest, double exp_down, bool& any_tiny) {
+        const bool is_key = j < f_.weight.size();
+        const double w = core_.weights()[j], all = certain_.log_weights()[j];
         const bool small = bound <= 1 && rest <= 1;
-        const double grown = small ? attest::exp(bound) : 1,
-                     up = small ? detail::unfused(w * grown * attest::exp(rest)) : w + certain_.raised_by(j, all);
-        most_.push_back(up);
-        raised_.push_back(small ? detail::unfused(w * grown * detail::expm1_above(rest)) : up - w);
-        low_sum_ += detail::unfused(w * attest::exp(-(bound + rest)));
-        const double by_query = std::min(parts.query_bound, lambda_ * parts.query),
-                     variance = detail::unfused(parts.own * parts.own) + detail::unfused(added * added);
-        bent_.push_back(small ? detail::unfused(w * grown * (detail::unfused(by_query * by_query) / 2 + detail::expm1_above(variance / 2))) : 0);
-        own_.push_back(small ? detail::unfused(w * grown * parts.own) : 0);
-        added_.push_back(small ? detail::unfused(w * grown * added) : 0);
-        query_.push_back(small ? detail::unfused(w * parts.query) : 0);
-        // Sources that all keys have in common, relative to the scale and to ALiBi's slope.
-        scaled_.push_back(small && stores_scores_ && is_key ? detail::unfused(a_.query_key * f_.key_alike * w * parts.slope * f_.scaled[j]) : 0);
-        alibi_.push_back(small && stores_scores_ && is_key ? detail::unfused(a_.score * w * f_.alibi_size(j)) : 0);
-        // The stored weight.
+        const double grown = small ? exp_of_bound : 1,
+                     up = small ? detail::unfused(w * grown * exp_of_rest) : w + certain_.raised_by(j, all);
+        c_.most[j] = up;
+        const double raised = small ? detail::unfused(w * grown * detail::expm1_above(rest, exp_of_rest)) : up - w;
+        c_.raised[j] = raised + a_.exp_flush;
+        raised_sum_ += raised;
+        low_sum_ += detail::unfused(w * exp_down);
+        if (!c_.operands.empty()) c_.operands[j] = detail::unfused(up * core_.stored()[j]);
+        if (stores_scores_) {
+            score_sources parts;
+            double added = 0;
+            if (is_key) {
+                const score_errors& of = certain_.of_scores();
+                parts = of.sources(f_.sizes[j], f_.scaled_size(j), certain_.errors_before_added()[j]);
+                added = of.added_source(detail::size_of(f_.score[j]), f_.alibi_size(j), f_.mask_size(j), certain_.errors()[j]);
+                has_added_ = has_added_ || added > 0;
+            }
+            const double by_query = std::min(parts.query_bound, lambda_ * parts.query),
+                         variance = detail::unfused(parts.own * parts.own) + detail::unfused(added * added);
+            c_.bent[j] = small ? detail::unfused(w * grown * (detail::unfused(by_query * by_query) / 2 + detail::expm1_above(variance / 2))) : 0;
+            c_.own[j] = small ? detail::unfused(w * grown * parts.own) : 0;
+            c_.added[j] = small ? detail::unfused(w * grown * added) : 0;
+            c_.query[j] = small ? detail::unfused(w * parts.query) : 0;
+            // Sources that all keys have in common, relative to the scale and to ALiBi's slope.
+            c_.scaled[j] = small && is_key ? detail::unfused(a_.query_key * f_.key_alike * w * parts.slope * f_.scaled[j]) : 0;
+            c_.alibi[j] = small && is_key ? detail::unfused(a_.score * w * f_.alibi_size(j)) : 0;
+            bent_sum_ += c_.bent[j];
+        }
+        if (!stores_weights_) return;
         const double store = f_.factor.empty() ? certain_.stored()[j] : a_.weight;
-        const bool last_subnormals = stores_weights_ && w <= 4 * a_.weight_tiny;
-        stored_.push_back(stores_weights_ && !last_subnormals ? std::max(detail::unfused(store * up), a_.weight_tiny) : 0);
-        tiny_.push_back(last_subnormals ? std::min(up, a_.weight_tiny) : 0);
-        raised_sum_ += raised_.back();
-        bent_sum_ += bent_.back();
-        greatest_store_ = stores_weights_ ? std::max(greatest_store_, store) : 0;
+        const bool last_subnormals = w <= 4 * a_.weight_tiny;
+        c_.stored[j] = !last_subnormals ? std::max(detail::unfused(store * up), a_.weight_tiny) : 0;
+        c_.tiny[j] = last_subnormals ? std::min(up, a_.weight_tiny) : 0;
+        any_tiny = any_tiny || last_subnormals;
+        greatest_store_ = std::max(greatest_store_, store);
     }
 
     // The least denominator.
     [[nodiscard]] double least_sum(const query_moves* moves) const {
         if (!stores_scores_) return low_sum_;
         if (squares_of_sum_ < 0)
-            squares_of_sum_ = alike_scaled_.square([&](std::size_t j) { return own_[j]; }) +
-                              (has_added_ ? alike_added_.square([&](std::size_t j) { return added_[j]; }) : 0);
+            squares_of_sum_ = alike_scaled_.square([&](std::size_t j) { return c_.own[j]; }) +
+                              (has_added_ ? alike_added_.square([&](std::size_t j) { return c_.added[j]; }) : 0);
         if (moves == nullptr) return low_sum_;
         const double by_query = detail::unfused(detail::unfused(a_.query_key * a_.query_key) * moves->square_of_sum());
         return std::max(low_sum_, 1 - detail::unfused(lambda_ * attest::sqrt(squares_of_sum_ + by_query)) - raised_sum_ - bent_sum_ - 0x1p-30);
     }
 
-    [[nodiscard]] double total(const sums& s, double o, double exact, const query_moves* moves, std::size_t e) const {
+    [[nodiscard]] double total(const output_sums& s, double o, double exact, const query_moves* moves, std::size_t e) const {
         const double least = least_sum(moves);
         if (!(least > 0)) return detail::infinity_of_double;
         const auto square = [](double x) { return detail::unfused(x * x); };
@@ -171,15 +227,15 @@ private:
         double of_scores = 0, more = 0;
         if (stores_scores_) {
             of_scores =
-                alike_scaled_.square([&](std::size_t j) { return detail::unfused(own_[j] * x_[j]); }) + square(s.of_scale) + square(s.of_slope);
-            if (has_added_) of_scores += alike_added_.square([&](std::size_t j) { return detail::unfused(added_[j] * x_[j]); });
+                s.scaled_squares + square(s.of_scale) + square(s.of_slope);
+            if (has_added_) of_scores += s.added_squares;
             if (moves == nullptr) of_scores += square(s.cheap);
             else {
                 of_scores += detail::unfused(square(a_.query_key) * moves->square(e, exact));
                 more = detail::unfused(lambda_ * query_moves::rounded * s.rounded);
             }
         }
-        const double off = 0x1p-31 * s.partial.sizes(); // o is only as good as the weights
+        const double off = 0x1p-31 * s.sizes; // o is only as good as the weights
         const double linear = (s.moved + detail::unfused(off * raised_sum_) + std::max(s.above, s.below) + more) / least;
         const double hull = s.low == s.high ? 0.0 : std::max(std::max(s.high - exact, exact - s.low), 0.0) + detail::unfused(0x1p-52 * o) + off;
         const double by_scores = of_scores / square(least);
@@ -189,8 +245,8 @@ private:
         double through_v = 0, through_x = 0;
         if (stores_weights_) {
             const double over = square(least);
-            through_v = alike_weights_.square([&](std::size_t j) { return detail::unfused(stored_[j] * v_[j]); }) / over;
-            through_x = alike_weights_.square([&](std::size_t j) { return detail::unfused(stored_[j] * x_[j]); }) / over;
+            through_v = s.squares_through_v / over;
+            through_x = s.squares_through_x / over;
             if (!f_.factor.empty()) { // stored before the factor, and after it
                 through_x += through_v;
                 through_v *= 2;
@@ -198,7 +254,7 @@ private:
         }
         const double sum = core_.sum_error(), all = s.all / least, roundings = static_cast<double>(certain_.entries()) + core_.rescalings() + 4;
         // Sums in 16 bits' company are off from those of the exact weights.
-        const double partial = std::min(all, s.partial.greatest(lambda_) + (all - s.partial.sizes()) + detail::unfused(2 * greatest_store_ * all));
+        const double partial = std::min(all, greatest_partial_sum(s) + (all - s.sizes) + detail::unfused(2 * greatest_store_ * all));
         const double of_values =
             detail::together(core_.factor_error(), detail::together(a_.operand, detail::input_unit(a_, f_.values)));
         const double product =
@@ -212,8 +268,11 @@ private:
         const double alone = added_up(through_v, detail::unfused((1 + of_values) * s.operands / least) + s.tiny / least);
         const double both = added_up(through_x / square(1 - greatest_store_),
                                      (s.operands_apart + s.tiny_apart) / least + detail::unfused(2 * (greatest_store_ + core_greatest_store()) * e1));
-        const double absolute = 4 * static_cast<double>(certain_.entries()) * a_.tiny + s.absolute + s.of_values / least;
+        const double absolute = 4 * static_cast<double>(certain_.entries()) * a_.tiny + s.absolute + of_values_ / least;
         return detail::unfused((std::max(alone, both) + detail::unfused(absolute * (1 + 2 * a_.exp_relative))) / (1 - sum) * slack);
+    }
+    [[nodiscard]] double greatest_partial_sum(const output_sums& s) const {
+        return detail::partial_sums(s.prefix, s.lowest, s.highest, s.squares, s.greatest, s.sizes).greatest(lambda_);
     }
     [[nodiscard]] double core_greatest_store() const { return a_.operand; }
 
@@ -227,11 +286,10 @@ private:
     arithmetic core_arithmetic_;
     row_limits core_; // without stores in 16 bits, and with the expected number of rescalings
     bool stores_scores_ = false, stores_weights_ = false, has_added_ = false;
-    std::vector<double> most_, raised_, bent_, own_, added_, query_, scaled_, alibi_, stored_, tiny_;
-    double low_sum_ = 0, raised_sum_ = 0, bent_sum_ = 0, greatest_store_ = 0;
+    output_coefficients c_;
+    double of_values_ = 0, low_sum_ = 0, raised_sum_ = 0, bent_sum_ = 0, greatest_store_ = 0;
     alike_runs alike_scaled_, alike_added_, alike_weights_;
     mutable double squares_of_sum_ = -1;
-    mutable std::vector<double> x_, v_;
 };
 
 } // namespace attest

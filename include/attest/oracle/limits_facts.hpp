@@ -4,12 +4,19 @@
 #pragma once
 
 #include "attest/elementary/exp.hpp"
+#include "attest/fast/compiled_limits.hpp"
 #include "attest/oracle/limits_score.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace attest {
+
+/// What a row's scores are made of, if they are dot products without rotations: score_size's numbers, each over the visible keys.
+struct plain_sizes {
+    std::vector<double> terms, operands, of_key;
+    double of_query = 0;
+};
 
 /// What the limits need of one row, in double, near the exact values (weights within 2^−32 of themselves); vectors are over the visible keys, in
 /// order.
@@ -20,7 +27,8 @@ struct row_facts {
     double lse = 0;                ///< sink included
 
     score_rule rule;               ///< what the scores have in common
-    std::vector<score_size> sizes; ///< what each score is made of
+    std::vector<score_size> sizes; ///< what each score is made of; may be empty where no score is stored, and `plain` is not
+    plain_sizes plain;             ///< the same, of dot products without rotations; empty: see `sizes`
     std::vector<double> scaled;    ///< raw · scale with its sign, before the cap and before anything is added
     std::vector<double> alibi;     ///< slope · distance that is added; empty: none
     std::vector<double> mask;      ///< what a float mask adds; empty: none
@@ -30,8 +38,14 @@ struct row_facts {
     input_width values = {};       ///< of v
     double key_alike = 1;          ///< how far all stored keys round alike: share_of_fractions (limits_alike.hpp); 1: nothing is known
 
+    const fast::limit_kernels* kernels = &fast::compiled_limit_kernels(); ///< what the sums are made with; the same bits with all
+
     bool scores_are_inputs = false; ///< softmax alone: nothing happens before the shift
 
+    [[nodiscard]] score_size size_of_score(std::size_t j) const {
+        if (!sizes.empty()) return sizes[j];
+        return {.terms = plain.terms[j], .operands = plain.operands[j], .of_query = plain.of_query, .of_key = plain.of_key[j]};
+    }
     [[nodiscard]] double scaled_size(std::size_t j) const { return scaled[j] < 0 ? -scaled[j] : scaled[j]; }
     [[nodiscard]] double alibi_size(std::size_t j) const { return alibi.empty() ? 0 : alibi[j] < 0 ? -alibi[j] : alibi[j]; }
     [[nodiscard]] double mask_size(std::size_t j) const { return mask.empty() ? 0 : mask[j] < 0 ? -mask[j] : mask[j]; }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "attest/oracle/element_limits.hpp"
-#include "attest/oracle/limits_expected.hpp"
+#include "attest/oracle/limits_sums.hpp"
 
 namespace attest {
 
@@ -34,19 +34,48 @@ public:
     [[nodiscard]] element_limits decided() const { return unbounded() ? element_limits{} : element_limits{0, 0, 0}; }
     [[nodiscard]] element_limits lse() const { return only_certain({certain_.lse()}); }
 
-    /// Of component e: `exact` is o_e, `value(j)` is v_je of visible key j. `moves`: for arithmetics that store scores, what a stored query does (of
-    /// the same row); without it the expected limit is wider, up to the certain one where rows are long.
-    template <class Value>
-    [[nodiscard]] element_limits out(double exact, const Value& value, const query_moves* moves = nullptr, std::size_t e = 0) const {
-        const bound certain = certain_.output(exact, value);
-        if (!(certain.limit < detail::infinity_of_double) || certain.limit == 0) return {certain.limit, certain.limit, certain.beyond};
-        if (!expected_) expected_.emplace(a_, f_, certain_, lambda_);
-        return {certain.limit, std::min(certain.limit, (*expected_)(exact, value, moves, e)), certain.beyond};
-    }
     /// What the row's values can give: the hull of f_j v_je, with 0 where there is a sink.
     struct range {
         double low, high;
     };
+    /// What is known of the output's components.
+    struct output_limits {
+        std::vector<element_limits> limits;
+        std::vector<range> hulls;
+    };
+    /// Of all components: `exact` is o, `values` what the query sees. `moves`: for arithmetics that store scores, what a stored query does (of the same
+    /// row); without it the expected limit is wider, up to the certain one where rows are long. `first`: the number of the first component there.
+    void output(std::span<const double> exact, const seen_values& values, const query_moves* moves, output_sums& sums, output_limits& to,
+                std::size_t first = 0) const {
+        const std::size_t d = values.components();
+        to.limits.assign(d, element_limits{0, 0, 0});
+        to.hulls.resize(d);
+        sums.begin(certain_, values, exact);
+        const double no_sign = f_.sink ? 0.0 : -0.0; // a sink's 0 is +0
+        for (std::size_t e = 0; e < d; ++e) to.hulls[e] = {sums.low(e) + no_sign, sums.high(e) + no_sign};
+        if (f_.weight.empty()) return; // no key is visible: zero or NaN, exactly
+        if (unbounded()) {
+            to.limits.assign(d, {});
+            return;
+        }
+        if (!expected_) expected_.emplace(a_, f_, certain_, lambda_);
+        sums.add_up(certain_, &*expected_);
+        for (std::size_t e = 0; e < d; ++e) {
+            const bound certain = certain_.output(exact[e], sums.certain(e));
+            if (!(certain.limit < detail::infinity_of_double) || certain.limit == 0) to.limits[e] = {certain.limit, certain.limit, certain.beyond};
+            else
+                to.limits[e] = {certain.limit, std::min(certain.limit, expected_->output(exact[e], sums.expected(e), moves, first + e)), certain.beyond};
+        }
+    }
+    /// Of component e alone: `exact` is o_e, `value(j)` is v_je of visible key j.
+    template <class Value>
+    [[nodiscard]] element_limits out(double exact, const Value& value, const query_moves* moves = nullptr, std::size_t e = 0) const {
+        const seen_values values(f_.weight.size(), value);
+        output_sums sums;
+        output_limits limits;
+        output({&exact, 1}, values, moves, sums, limits, e);
+        return limits.limits.front();
+    }
     template <class Value> [[nodiscard]] range hull(const Value& value) const {
         range r{f_.sink ? 0 : detail::infinity_of_double, f_.sink ? 0 : -detail::infinity_of_double};
         for (std::size_t j = 0; j < f_.weight.size(); ++j) {

@@ -47,16 +47,11 @@
 #pragma once
 
 #include "attest/elementary/log.hpp"
-#include "attest/oracle/limits_facts.hpp"
+#include "attest/oracle/limits_entries.hpp"
+
+#include <memory>
 
 namespace attest {
-
-namespace detail {
-
-// An upper bound of e^x − 1 for x >= 0 that is near x for small x: the mean value theorem.
-constexpr double expm1_above(double x) noexcept { return x > 700 ? infinity_of_double : unfused(x * attest::exp(x) * slack); }
-
-} // namespace detail
 
 /// The bounds of a row that do not depend on the output component. The arithmetic and the facts are the caller's, and must stay.
 class row_limits {
@@ -66,44 +61,17 @@ public:
 
     row_limits(const arithmetic& a, const row_facts& f)
         : row_limits(a, f, static_cast<double>(f.weight.size()), a.query_key > 0 ? a.weight_tiny : 0) {}
-    /// With at most so many rescalings; `stored_tiny`: see score_errors.
-    row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny)
-        : a_{a}, f_{f}, rescalings_{rescalings}, errors_(a, f.rule, stored_tiny) {
+    /// With at most so many rescalings; `stored_tiny`: see score_errors. `like`: the same row in another arithmetic, from which is taken what is the same.
+    row_limits(const arithmetic& a, const row_facts& f, double rescalings, double stored_tiny, const row_limits* like = nullptr)
+        : a_{a}, f_{f}, rescalings_{rescalings}, stored_tiny_{stored_tiny}, errors_(a, f.rule, stored_tiny),
+          entries_{like == nullptr ? std::make_shared<detail::row_entries>(f) : like->entries_}, weight_{entries_->weights()}, score_{entries_->scores()} {
         keys_ = f.weight.size();
-        weight_ = f.weight;
-        score_ = f.score;
-        if (f.sink) {
-            weight_.push_back(f.sink_weight);
-            score_.push_back(*f.sink);
-        }
+        scores_ = like != nullptr && like->has_same_scores(a, stored_tiny) ? like->scores_ : std::make_shared<detail::row_score_errors>(f, errors_, *entries_);
+        per_exp_ = 1.01 * (1 + rescalings) * a.exp_relative;
         const std::size_t n = weight_.size();
-        double total = 0;
-        for (const double w : weight_) total += w;
-        for (double& w : weight_) w /= total;
-        double top = -detail::infinity_of_double, top_of_keys = top; // no computed score, and so no shift, is greater
-        for (std::size_t j = 0; j < n; ++j) {
-            before_.push_back(j < keys_ && !f.scores_are_inputs ? before_added(j) : 0);
-            error_.push_back(score_error(j));
-            top = std::max(top, score_[j] + error_[j]);
-            if (j < keys_) top_of_keys = top;
-        }
         const auto count = static_cast<double>(n);
-        const double per_exp = 1.01 * (1 + rescalings) * a.exp_relative, log_n = attest::log(count) + 1;
-        plain_.reserve(n);
-        merged_.reserve(n);
-        for (std::size_t j = 0; j < n; ++j) {
-            double distance = top - score_[j] + error_[j];
-            if (j == keys_ && keys_ > 0) distance = std::max(distance, size(score_[j] - top_of_keys) + error_[j]); // the shift may leave the sink out
-            distance = std::min(distance, formats::f64.greatest());
-            const double slope = a.exp_slope + 2 * a.unit, bound = error_[j] + per_exp + detail::unfused(slope * distance);
-            plain_.add(*this, j, bound);
-            const double of_lse = std::min(std::max(size(score_[j]), size(top)), formats::f64.greatest()) + log_n;
-            merged_.add(*this, j,
-                        bound + detail::unfused(slope * lazy_shift) + detail::unfused(2 * a.unit * of_lse) +
-                            detail::unfused((a.function + a.unit) * log_n));
-        }
-        plain_.finish();
-        merged_.finish();
+        log_n_ = attest::log(count) + 1;
+        merge();
         // n products, n sums, the rescalings; a quotient in two steps, and again where parts are merged.
         sum_ = detail::roundings(count + rescalings + 8, a.unit);
         store_ = detail::together(a.weight, a.operand);                             // the weight as stored, or as an operand
@@ -111,17 +79,17 @@ public:
         if (!f.factor.empty()) store_ = detail::together(store_, a.weight);
         product_ = detail::together(detail::together(sum_, factor_error_),
                                     detail::together(a.operand, detail::input_unit(a, f.values))); // and v as an operand
-        stored_.assign(n, store_);
-        if (n > 0 && f.factor.empty()) limit_store_of_greatest();
+        if (store_ > 0) stored_.assign(n, store_);
+        if (n > 0 && f.factor.empty() && store_ > 0) limit_store_of_greatest();
     }
     row_limits(const row_limits&) = delete;
     row_limits& operator=(const row_limits&) = delete;
 
     /// True if nothing can be said: a score may overflow, or the sums are too long for the arithmetic.
-    [[nodiscard]] bool unbounded() const { return overflow_ || !(sum_ < 0.5); }
+    [[nodiscard]] bool unbounded() const { return scores_->overflow || !(sum_ < 0.5); }
 
     /// Bound of |computed − exact| for the score of visible key j, before its final store.
-    [[nodiscard]] double score(std::size_t j) const { return error_[j] * detail::slack; }
+    [[nodiscard]] double score(std::size_t j) const { return error()[j] * detail::slack; }
 
     /// For raw, of any key, before its final store.
     [[nodiscard]] double raw_score(const score_size& s) const { return errors_.raw(s) * detail::slack; }
@@ -130,17 +98,16 @@ public:
     [[nodiscard]] bound weight(std::size_t j) const {
         if (unbounded()) return {};
         const double w = weight_[j];
-        const auto [lowest, highest] = range_of_weight(plain_, j);
+        const auto [lowest, highest] = range_of_weight(plain(), j);
         const double before = std::max(highest - w, w - lowest) + detail::unfused(0x1p-50 * w);
         // Stored, and divided by a sum of stored weights; or from a rounded lse, and stored.
         const double divided = (2 * store_ + detail::unfused((product_ + sum_) * (1 + store_))) / ((1 - store_) * (1 - sum_));
-        const double from_lse =
-            f_.scores_are_inputs
-                ? 0
-                : detail::together(
-                      detail::expm1_above(error_of_lse() + detail::unfused(a_.exp_slope * (attest::log(static_cast<double>(keys_)) + 1))), store_);
-        const double beyond = detail::unfused(
-            (detail::unfused((w + before) * std::max(divided, from_lse)) + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack);
+        const double off_lse = f_.scores_are_inputs ? 0 : error_of_lse() + detail::unfused(a_.exp_slope * (attest::log(static_cast<double>(keys_)) + 1));
+        const double from_lse = f_.scores_are_inputs ? 0 : detail::together(detail::expm1_above(off_lse), store_);
+        // A weight of 0 times a factor without bound: through logarithms.
+        const double moved = from_lse < detail::infinity_of_double ? detail::unfused((w + before) * std::max(divided, from_lse))
+                                                                   : detail::unfused(raised_by(j, 2 * merged().log_weight[j] + off_lse) * (1 + store_));
+        const double beyond = detail::unfused((moved + a_.weight_tiny + a_.exp_flush + 4 * a_.tiny) * detail::slack);
         return {detail::unfused(std::max(before, 0.0) * detail::slack) + beyond, beyond};
     }
 
@@ -148,79 +115,93 @@ public:
     [[nodiscard]] double lse() const {
         if (weight_.empty()) return 0; // no key is visible: −∞, exactly
         if (unbounded()) return detail::infinity_of_double;
-        const double above = attest::log(plain_.high), below = -attest::log(plain_.low);
-        const double moved = std::min(std::max(above, below) + 0x1p-52, plain_.greatest);
+        const double above = attest::log(plain().high), below = -attest::log(plain().low);
+        const double moved = std::min(std::max(above, below) + 0x1p-52, plain().greatest);
         return (moved + 2 * static_cast<double>(weight_.size()) * a_.exp_flush + error_of_lse()) * detail::slack;
     }
 
-    /// For output component c = Σ α_j f_j v_jc: `value(j)` is v_jc of visible key j, `exact` is o.
-    template <class Value> [[nodiscard]] bound output(double exact, const Value& value) const {
+    /// What is added up over the entries for one component of the output.
+    struct output_sums {
+        double moved, all, flushed, mean_size;             // main_sums_call (fast/limit_kernels.hpp); Σ α_j |v_j|
+        double stored_all, stored_apart;                   // pair_sums_call, of most · stored
+        double sum_of_sizes, greatest, low, high, absolute; // size_sums_call
+    };
+    /// For one component of the output, Σ α_j f_j v_j; `exact` is o.
+    [[nodiscard]] bound output(double exact, const output_sums& s) const {
         if (keys_ == 0) return {0, 0}; // no key is visible: zero or NaN, exactly
         if (unbounded()) return {};
-        const std::size_t n = weight_.size();
-        double moved = 0, all = 0, stored_all = 0, stored_apart = 0, greatest = 0, low = detail::infinity_of_double, high = -low;
-        const double o = size(exact), count = static_cast<double>(n), input_tiny = detail::input_tiny(a_, f_.values);
-        double flushed = 0, sum_of_sizes = 0, raised_sum = 0, mean_size = 0, absolute_terms = 4 * count * a_.tiny;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double factor = j < keys_ ? f_.factor_of(j) : 0, given = factor > 0 ? value(j) : 0, v = detail::unfused(factor * given), v_size = size(v);
-            // v − o in double is off by the rounding of o as well.
-            const double from_mean = v == exact ? 0.0 : size(v - exact) + detail::unfused(0x1p-51 * (v_size + o));
-            const double more = merged_.raised[j], most = weight_[j] + more;
-            raised_sum += more;
-            mean_size += detail::unfused(weight_[j] * v_size);
-            if (from_mean > 0 && more > 0) moved += detail::unfused(more * from_mean);
-            if (from_mean > 0) {
-                stored_apart += detail::unfused(detail::unfused(most * stored_[j]) * from_mean);
-            }
-            if (v_size > 0) {
-                all += detail::unfused(most * v_size);
-                stored_all += detail::unfused(detail::unfused(most * stored_[j]) * v_size);
-            }
-            flushed += detail::unfused(a_.exp_flush * from_mean);
-            sum_of_sizes += v_size;
-            absolute_terms += detail::unfused((a_.weight_tiny + a_.operand_tiny + a_.exp_flush) * v_size) + detail::unfused(a_.weight_tiny * o) +
-                              detail::unfused(detail::unfused(factor * most_weight(j)) * (a_.operand_tiny + input_tiny));
-            if (factor > 1) absolute_terms += detail::unfused(a_.weight_tiny * size(given)); // the store behind the factor
-            greatest = std::max(greatest, v_size);
-            low = std::min(low, v);
-            high = std::max(high, v);
-        }
+        const double o = size(exact), low = s.low, high = s.high;
         // o is only as good as the weights.
-        const double off = 0x1p-31 * mean_size;
-        moved += detail::unfused(off * raised_sum);
-        stored_apart += detail::unfused(off * store_ * (1 + raised_sum));
+        const double off = 0x1p-31 * s.mean_size;
+        const double moved = s.moved + detail::unfused(off * merged().raised_sum);
+        const double stored_apart = s.stored_apart + detail::unfused(off * store_ * (1 + merged().raised_sum));
         const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + detail::unfused(0x1p-52 * o) + off;
-        const auto over_sum = [&](double x, double otherwise) { return merged_.low > 0 ? std::min(x / merged_.low, otherwise) : otherwise; };
-        const double e1 = over_sum(moved + flushed, hull), weighted = over_sum(all, greatest);
+        const auto over_sum = [&](double x, double otherwise) { return merged().low > 0 ? std::min(x / merged().low, otherwise) : otherwise; };
+        const double e1 = over_sum(moved + s.flushed, hull), weighted = over_sum(s.all, s.greatest);
         // A kernel that divides at the end sums weights that are relative to the greatest so far, or to a shift 8 bits below it, and that may overflow.
-        if (!(0x1p8 * sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
-        const double stored_part = over_sum(stored_all, store_ * greatest);
+        if (!(0x1p8 * s.sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
+        const double stored_part = over_sum(s.stored_all, store_ * s.greatest);
         const double alone = detail::unfused(product_ * weighted) + detail::unfused((1 + product_) * stored_part) + detail::unfused(sum_ * (o + e1));
         const double in_both = over_sum(stored_apart + detail::unfused(store_ * e1), detail::unfused(store_ * (high - low))) / (1 - store_);
         const double both = detail::unfused(in_both * (1 - sum_)) + detail::unfused(product_ * (1 + store_) / (1 - store_) * weighted) +
                             detail::unfused(sum_ * (o + e1 + in_both));
         const double beyond =
-            detail::unfused((std::max(alone, both) + detail::unfused(absolute_terms * (1 + 2 * a_.exp_relative))) / (1 - sum_) * detail::slack);
+            detail::unfused((std::max(alone, both) + detail::unfused(s.absolute * (1 + 2 * a_.exp_relative))) / (1 - sum_) * detail::slack);
         return {detail::unfused(e1 * detail::slack) + beyond, beyond};
+    }
+    /// The coefficients of those sums, of each entry.
+    struct output_coefficients {
+        std::vector<double> factor;                  // empty: all 1; 0 for a sink
+        std::vector<double> stored;                  // most, times what a store loses; empty: all 0
+        std::vector<double> of_entry, behind;        // absolute: of each entry, and of the value behind its factor; empty: all 0
+        double start = 0, of_size = 0, of_exact = 0; // absolute
+        bool made = false;
+    };
+    [[nodiscard]] const output_coefficients& for_output() const {
+        output_coefficients& c = for_output_;
+        if (c.made) return c;
+        c.made = true;
+        const std::size_t n = weight_.size();
+        c.factor = f_.factor;
+        if (!c.factor.empty()) c.factor.resize(n, 0.0);
+        if (store_ > 0) {
+            c.stored.resize(n);
+            for (std::size_t j = 0; j < n; ++j) c.stored[j] = detail::unfused(merged().most[j] * stored_[j]);
+        }
+        c.start = 4 * static_cast<double>(n) * a_.tiny;
+        c.of_size = a_.weight_tiny + a_.operand_tiny + a_.exp_flush;
+        c.of_exact = a_.weight_tiny;
+        const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
+        if (of_operands > 0) {
+            c.of_entry.resize(n);
+            for (std::size_t j = 0; j < n; ++j)
+                c.of_entry[j] = detail::unfused(detail::unfused((j < keys_ ? f_.factor_of(j) : 0) * most_weight(j)) * of_operands);
+        }
+        if (a_.weight_tiny > 0 && !c.factor.empty()) { // the store behind the factor
+            c.behind.resize(n);
+            for (std::size_t j = 0; j < n; ++j) c.behind[j] = c.factor[j] > 1 ? a_.weight_tiny : 0;
+        }
+        return c;
     }
 
     // What the expected limit builds on. Entries are the visible keys, then the sink.
-    // α_j (e^{L} − 1), from above; through logarithms where the factors leave the range of double.
-    [[nodiscard]] double raised_by(std::size_t j, double bound) const {
-        const double weight = weight_[j];
-        if (weight > 1e-290 && bound < 600) return detail::unfused(weight * detail::expm1_above(bound));
-        const double log_up = score_[j] - f_.lse + bound + 0x1p-50 * size(score_[j]) + 0x1p-50 * size(f_.lse);
-        return log_up < 650 ? detail::unfused(attest::exp(log_up) * detail::slack) : 1e290; // sums of them stay finite
-    }
+    [[nodiscard]] double raised_by(std::size_t j, double bound) const { return entries_->raised_by(j, bound); } ///< α_j (e^{L} − 1), from above
     [[nodiscard]] std::size_t entries() const { return weight_.size(); }
     [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
     [[nodiscard]] const std::vector<double>& scores() const { return score_; }
-    [[nodiscard]] const std::vector<double>& errors() const { return error_; }            ///< of the scores
-    [[nodiscard]] const std::vector<double>& errors_before_added() const { return before_; }
+    [[nodiscard]] const std::vector<double>& errors() const { return error(); }            ///< of the scores
+    [[nodiscard]] const std::vector<double>& errors_before_added() const { return scores_->before; }
     [[nodiscard]] const std::vector<double>& log_weights() const { return merged_.log_weight; } ///< L
-    [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S
+    [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S; empty: all 0
+    [[nodiscard]] const std::vector<double>& most() const { return merged().most; }      ///< α e^L, or more
+    [[nodiscard]] double raised_sum() const { return merged().raised_sum; }
+    [[nodiscard]] const row_facts& facts() const { return f_; }
+    [[nodiscard]] double flushed() const { return a_.exp_flush; }
+    [[nodiscard]] double expected_absolute() const { return a_.operand_tiny + a_.exp_flush; }
+    [[nodiscard]] double stored_most() const { return store_; }
     [[nodiscard]] const score_errors& of_scores() const { return errors_; }
-    [[nodiscard]] double low_sum() const { return merged_.low; }
+    [[nodiscard]] double low_sum() const { return merged().low; }
+    [[nodiscard]] const std::vector<double>& raised() const { return merged().raised; } ///< α (e^L − 1)
     [[nodiscard]] double sum_error() const { return sum_; }           ///< T
     [[nodiscard]] double factor_error() const { return factor_error_; }
     [[nodiscard]] double rescalings() const { return rescalings_; }
@@ -229,27 +210,58 @@ private:
     [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
     // The weights e^{±L}: of plain kernels, and where parts are merged by their lse.
     struct perturbed {
-        std::vector<double> log_weight, raised; // L; α (e^L − 1)
+        std::vector<double> log_weight, raised, most; // L; α (e^L − 1); α more
+        double raised_sum = 0;
         double greatest = 0, low = 0, high = 0; // L; Σ α e^{−L}; Σ α e^{L}
 
-        void reserve(std::size_t n) {
-            log_weight.reserve(n);
-            raised.reserve(n);
-        }
-        void add(const row_limits& row, std::size_t j, double bound) {
-            log_weight.push_back(bound);
-            raised.push_back(row.raised_by(j, bound));
-            greatest = std::max(greatest, bound);
-            low += detail::unfused(row.weight_[j] * attest::exp(-bound));
-            high += row.weight_[j] + raised.back();
+        bool made = false;                      // all but L
+    };
+    [[nodiscard]] double plain_bound(std::size_t j) const {
+        double distance = scores_->top - score_[j] + error()[j];
+        if (j == keys_ && keys_ > 0) distance = std::max(distance, size(score_[j] - scores_->top_of_keys) + error()[j]); // the shift may leave the sink out
+        distance = std::min(distance, formats::f64.greatest());
+        return error()[j] + per_exp_ + detail::unfused((a_.exp_slope + 2 * a_.unit) * distance);
+    }
+    const perturbed& plain() const {
+        if (plain_.made) return plain_;
+        plain_.log_weight.resize(weight_.size());
+        for (std::size_t j = 0; j < weight_.size(); ++j) plain_.log_weight[j] = plain_bound(j);
+        finish(plain_);
+        return plain_;
+    }
+    const perturbed& merged() const {
+        if (!merged_.made) finish(merged_);
+        return merged_;
+    }
+    void finish(perturbed& p) const {
+        const std::size_t n = weight_.size();
+        p.made = true;
+        p.raised.resize(n);
+        p.most.resize(n);
+        std::vector<double> grown(n), shrunk(n);
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, 0, grown.data(), p.raised.data(),
+                                                                        p.most.data(), nullptr, shrunk.data()});
+        p.low = sums.shrunk;
+        p.high = sums.more;
+        p.raised_sum = sums.raised;
+        p.greatest = std::max(0.0, sums.greatest_log_weight);
+        if (!(sums.least_weight > 1e-290 && sums.greatest_log_weight < 600)) { // some are not in range
+            p.high = p.raised_sum = p.greatest = 0;
+            for (std::size_t j = 0; j < n; ++j) {
+                if (!entries_->is_in_range(j, p.log_weight[j])) p.raised[j] = raised_by(j, p.log_weight[j]);
+                p.greatest = std::max(p.greatest, p.log_weight[j]);
+                p.most[j] = weight_[j] + p.raised[j];
+                p.high += p.most[j];
+                p.raised_sum += p.raised[j];
+            }
         }
         // The roundings of these sums themselves: not `slack`, which is coarser than f64 and would show in the weights.
-        void finish() {
-            const double count = static_cast<double>(raised.size()) + 8;
-            low = detail::unfused(low * (1 - count * 0x1p-52));
-            high = detail::unfused(high * (1 + count * 0x1p-52));
-        }
-    };
+        const double count = static_cast<double>(n) + 8;
+        p.low = detail::unfused(p.low * (1 - count * 0x1p-52));
+        p.high = detail::unfused(p.high * (1 + count * 0x1p-52));
+    }
+
+    [[nodiscard]] const std::vector<double>& error() const { return scores_->error; }
 
     struct range {
         double lowest, highest;
@@ -270,50 +282,55 @@ private:
         std::size_t j = 0;
         for (std::size_t k = 1; k < weight_.size(); ++k)
             if (weight_[k] > weight_[j]) j = k;
-        const double lowest = range_of_weight(merged_, j).lowest;
+        const double lowest = range_of_weight(merged(), j).lowest;
         if (lowest <= 0.5 || unbounded() || (a_.truncates && a_.operand > 0)) return; // what is cut off may be a unit just below 1
-        const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error_[j])) + 2 * a_.exp_relative);
+        const double from_one = detail::expm1_above(detail::unfused(2 * a_.unit * (size(score_[j]) + error()[j])) + 2 * a_.exp_relative);
         stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
     }
     // α'_j
-    [[nodiscard]] double most_weight(std::size_t j) const { return merged_.low > 0 ? std::min((weight_[j] + merged_.raised[j]) / merged_.low, 1.0) : 1; }
+    [[nodiscard]] double most_weight(std::size_t j) const { return merged().low > 0 ? std::min(merged().most[j] / merged().low, 1.0) : 1; }
     [[nodiscard]] double greatest_factor() const {
         double greatest = 1;
         for (const double f : f_.factor) greatest = std::max(greatest, f);
         return greatest;
     }
 
-    [[nodiscard]] double before_added(std::size_t j) {
-        const double error = errors_.before_added(f_.sizes[j], f_.scaled_size(j));
-        overflow_ = overflow_ || !(error < detail::infinity_of_double);
-        return error;
+    [[nodiscard]] bool has_same_scores(const arithmetic& a, double stored_tiny) const {
+        return a.unit == a_.unit && a.tiny == a_.tiny && a.operand == a_.operand && a.operand_tiny == a_.operand_tiny && a.function == a_.function &&
+               a.query_key == a_.query_key && a.score == a_.score && a.greatest == a_.greatest && a.output == a_.output &&
+               stored_tiny == stored_tiny_ && (a.score == 0 || a.weight_tiny == a_.weight_tiny);
     }
-    [[nodiscard]] double score_error(std::size_t j) {
-        if (j == keys_)
-            return detail::unfused(detail::input_unit(a_, f_.rule.added) * size(score_[j])) +
-                   detail::unfused(2 * a_.unit * size(score_[j]));
-        if (f_.scores_are_inputs) // exact, unless they are wider than the arithmetic, and are rounded to it first
-            return detail::unfused(detail::input_unit(a_, f_.rule.inputs) * size(score_[j])) + detail::input_tiny(a_, f_.rule.inputs);
-        const double alibi = f_.alibi_size(j), mask = f_.mask_size(j), error = errors_.with_added(before_[j], size(score_[j]), alibi, mask);
-        // −∞ for a score whose key weighs nothing does no harm.
-        if ((alibi != 0 || mask != 0) && errors_.overflows(size(score_[j]) + error) && !(score_[j] < 0 && weight_[j] < 1e-300)) overflow_ = true;
-        return error;
+    // L where parts are merged.
+    void merge() {
+        const std::size_t n = weight_.size();
+        merged_.log_weight.resize(n);
+        const double slope = a_.exp_slope + 2 * a_.unit, of_shift = detail::unfused(slope * lazy_shift), of_lse = 2 * a_.unit,
+                     of_log = detail::unfused((a_.function + a_.unit) * log_n_), top = scores_->top;
+        f_.kernels->log_weights({keys_, score_.data(), error().data(), top, formats::f64.greatest(), per_exp_, slope, of_shift, of_lse, log_n_, of_log,
+                                 merged_.log_weight.data()});
+        if (n == keys_) return;
+        const double greatest = std::min(std::max(size(score_[keys_]), size(top)), formats::f64.greatest()) + log_n_; // the sink
+        merged_.log_weight[keys_] = plain_bound(keys_) + of_shift + detail::unfused(of_lse * greatest) + of_log;
     }
 
     [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
 
     const arithmetic& a_;
     const row_facts& f_;
-    double rescalings_;
+    double rescalings_, stored_tiny_;
     score_errors errors_;
+    std::shared_ptr<const detail::row_entries> entries_;
+    const std::vector<double>&weight_, &score_;
+    std::shared_ptr<const detail::row_score_errors> scores_;
     std::size_t keys_ = 0;
-    std::vector<double> weight_, score_, before_, error_, stored_;
-    perturbed plain_, merged_;
+    std::vector<double> stored_;
+    double per_exp_ = 0, log_n_ = 0;
+    mutable perturbed plain_, merged_;
     double sum_ = 0;      // T
     double store_ = 0;    // S
     double product_ = 0;  // R
     double factor_error_ = 0;
-    bool overflow_ = false;
+    mutable output_coefficients for_output_; // made when they are asked for
 };
 
 } // namespace attest

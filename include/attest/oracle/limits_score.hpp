@@ -46,6 +46,7 @@
 #include "attest/elementary/exp.hpp"
 #include "attest/elementary/sqrt.hpp"
 #include "attest/elementary/tanh.hpp"
+#include "attest/fast/limit_kernels.hpp"
 #include "attest/oracle/arithmetics.hpp"
 #include "attest/oracle/input_width.hpp"
 
@@ -138,19 +139,22 @@ public:
         kept_tiny_ = std::max(a.tiny, stored_tiny) + a.operand_tiny + detail::input_tiny(a, r.inputs);
         score_tiny_ = a.score > 0 ? a.weight_tiny : 0;
         root_of_scale_ = attest::sqrt(r.scale);
+        const auto relative = [&](double more) { return detail::together(detail::power_of(factor_, r.factors), detail::roundings(r.depth + more, a.unit)); };
+        relative_ = relative(0);
+        relative_scaled_ = relative(8);
     }
 
     /// Of raw.
     [[nodiscard]] double raw(const score_size& s) const {
         const double in = before_the_sum(s);
-        const double error = detail::unfused(relative(0) * (s.terms + in)) + in + tiny_of_sum(s);
+        const double error = detail::unfused(relative_ * (s.terms + in)) + in + tiny_of_sum(s);
         return s.terms + error > greatest_sum() ? detail::infinity_of_double : error;
     }
 
     /// Of raw · scale, capped. `scaled`: |raw · scale|.
     [[nodiscard]] double before_added(const score_size& s, double scaled) const {
         const double in = before_the_sum(s), scale = r_.scale;
-        double error = detail::unfused(scale * (detail::unfused(relative(8) * (s.terms + in)) + in));
+        double error = detail::unfused(scale * (detail::unfused(relative_scaled_ * (s.terms + in)) + in));
         error += detail::unfused(std::max(1.0, scale) * tiny_of_sum(s)) + detail::unfused(a_.tiny * s.terms);
         const double size = detail::unfused(scale * s.terms) + error;
         // Some kernels sum the product before they scale it.
@@ -168,6 +172,26 @@ public:
         return r_.cap > 0 ? capped(scaled, error) : error;
     }
 
+    /// The same for many plain ones without a cap, by their kernel.
+    [[nodiscard]] fast::score_errors_call before_added_call() const {
+        fast::score_errors_call call{};
+        call.relative = relative_scaled_;
+        call.tiny_of_sum = detail::unfused(2 * (r_.depth + 1) * a_.tiny);
+        call.kept_tiny = kept_tiny_;
+        call.tiny = a_.tiny;
+        call.scale = r_.scale;
+        call.root_of_scale = root_of_scale_;
+        call.greatest_sum = greatest_sum();
+        call.greatest_operand = a_.query_key > 0 ? a_.output.greatest() : greatest_sum();
+        call.log2_e = log2_e;
+        call.stored = a_.score > 0;
+        call.scale_is_power = detail::is_power_of_two(r_.scale);
+        call.score = a_.score;
+        call.score_tiny = score_tiny_;
+        call.greatest = a_.greatest;
+        return call;
+    }
+
     /// Of the score, from that of what was before; `score`, `alibi`, `mask`: sizes of the sum and of what is added.
     [[nodiscard]] double with_added(double error, double score, double alibi, double mask) const {
         if (alibi == 0 && mask == 0) return error;
@@ -179,6 +203,13 @@ public:
         // Both: three terms, summed in any order.
         if (alibi != 0 && mask != 0) error += detail::unfused(unit * (score + error + alibi + mask)) + score_tiny_ + a_.tiny;
         return error + detail::unfused(unit * (score + error)) + score_tiny_ + a_.tiny;
+    }
+    /// Of a score that is given: exact, unless it is wider than the arithmetic, and is rounded to it first; and of a sink's logit.
+    [[nodiscard]] double of_input(double score) const {
+        return detail::unfused(detail::input_unit(a_, r_.inputs) * detail::size_of(score)) + detail::input_tiny(a_, r_.inputs);
+    }
+    [[nodiscard]] double of_sink(double logit) const {
+        return detail::unfused(detail::input_unit(a_, r_.added) * detail::size_of(logit)) + detail::unfused(2 * a_.unit * detail::size_of(logit));
     }
     /// Whether a sum of that size may overflow.
     [[nodiscard]] bool overflows(double sum) const { return sum > a_.greatest || log2_e * sum > greatest_sum(); }
@@ -224,10 +255,6 @@ private:
     [[nodiscard]] double greatest_sum() const { return a_.unit < formats::f32.unit_roundoff() ? formats::f64.greatest() : formats::f32.greatest(); }
     [[nodiscard]] static double half_ulp(const format& f, double x) { return ulp(f, x) / 2; }
 
-    // What a term of the sum loses, relative.
-    [[nodiscard]] double relative(double more) const {
-        return detail::together(detail::power_of(factor_, r_.factors), detail::roundings(r_.depth + more, a_.unit));
-    }
     [[nodiscard]] double tiny_of_sum(const score_size& s) const {
         return detail::unfused(2 * (r_.depth + 1) * a_.tiny) + detail::unfused((r_.rotated ? 4 : 1) * kept_tiny_ * s.operands);
     }
@@ -264,6 +291,7 @@ private:
     const arithmetic& a_;
     score_rule r_;
     double kept_, factor_, kept_tiny_, score_tiny_, root_of_scale_;
+    double relative_, relative_scaled_; // what a term of the sum loses: of raw; of raw · scale
 };
 
 } // namespace attest

@@ -24,16 +24,16 @@ namespace detail {
 // Indices of a row's components, those of equal fractions next to each other; `ends` marks the last of each group.
 struct alike_components {
     std::vector<std::uint32_t> order;
-    std::vector<bool> ends;
+    std::vector<unsigned char> ends;
 
-    explicit alike_components(std::span<const double> x) : order(x.size()), ends(x.size(), true) {
+    explicit alike_components(std::span<const double> x) : order(x.size()), ends(x.size(), 1) {
         std::vector<double> fraction;
         fraction.reserve(x.size());
         for (const double value : x) fraction.push_back(fraction_of(value));
         std::iota(order.begin(), order.end(), 0U);
         std::sort(order.begin(), order.end(),
                   [&](std::uint32_t a, std::uint32_t b) { return fraction[a] < fraction[b] || (fraction[a] == fraction[b] && a < b); });
-        for (std::size_t k = 0; k + 1 < order.size(); ++k) ends[k] = fraction[order[k]] != fraction[order[k + 1]];
+        for (std::size_t k = 0; k + 1 < order.size(); ++k) ends[k] = fraction[order[k]] != fraction[order[k + 1]] ? 1 : 0;
     }
 
     // Σ over groups of the greater of (Σ a_c)² and Σ a_c².
@@ -43,7 +43,7 @@ struct alike_components {
             const double one = a(order[k]);
             group += one;
             squares += unfused(one * one);
-            if (!ends[k]) continue;
+            if (ends[k] == 0) continue;
             sum += std::max(unfused(group * group), squares);
             group = squares = 0;
         }
@@ -63,7 +63,9 @@ struct score_vector {
     double greatest = 0;      ///< greatest |x_c|
     detail::alike_components alike;
 
-    explicit score_vector(std::vector<double> components) : x{std::move(components)}, half(x.size(), 1.0), alike{x} {
+    /// `rounds`: whether any arithmetic in question stores it; if not, `alike` stays empty.
+    explicit score_vector(std::vector<double> components, bool rounds = true)
+        : x{std::move(components)}, half(x.size(), 1.0), alike{rounds ? std::span<const double>(x) : std::span<const double>()} {
         for (const double c : x) {
             sum += detail::size_of(c);
             greatest = std::max(greatest, detail::size_of(c));
@@ -101,8 +103,8 @@ struct rotation_rule {
 };
 
 /// A row after its rotation by `position`.
-[[nodiscard]] inline score_vector rotated_vector(std::vector<double> x, const rotation_rule& how, double position) {
-    score_vector v(std::move(x));
+[[nodiscard]] inline score_vector rotated_vector(std::vector<double> x, const rotation_rule& how, double position, bool rounds = true) {
+    score_vector v(std::move(x), rounds);
     const std::size_t d = v.x.size(), r = how.dimensions == 0 ? d : how.dimensions;
     v.norm.assign(d, 0.0);
     v.turn.assign(d, 0.0);
@@ -126,11 +128,11 @@ namespace detail {
 
 } // namespace detail
 
-/// Of q · k. `in_16_bits`: also what the expected limit of scores stored in 16 bits needs.
-[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, bool in_16_bits) {
+/// Of q · k. `terms`: Σ|q_c k_c|, in order. `in_16_bits`: also what the expected limit of scores stored in 16 bits needs.
+[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, double terms, bool in_16_bits) {
     const std::size_t d = q.x.size();
     score_size s;
-    for (std::size_t c = 0; c < d; ++c) s.terms += detail::unfused(detail::size_of(q.x[c]) * detail::size_of(k.x[c]));
+    s.terms = terms;
     s.operands = q.sum + k.sum;
     s.of_query = q.greatest;
     s.of_key = k.greatest;
@@ -155,6 +157,11 @@ namespace detail {
     }
     s.query = attest::sqrt(query);
     return s;
+}
+[[nodiscard]] inline score_size size_of_dot(const score_vector& q, const score_vector& k, bool in_16_bits) {
+    double terms = 0;
+    for (std::size_t c = 0; c < q.x.size(); ++c) terms += detail::unfused(detail::size_of(q.x[c]) * detail::size_of(k.x[c]));
+    return size_of_dot(q, k, terms, in_16_bits);
 }
 
 /// A matrix in double, rows one after the other.

@@ -17,7 +17,7 @@ namespace attest::detail {
 inline constexpr double raised = 1 + 0x1p-20;
 [[nodiscard]] inline double absolute(double x) { return x < 0 ? -x : x; }
 /// √(a sum of at most 2^20 squares), from above: products that are too small to count are 2^−1074 each.
-[[nodiscard]] inline double root_above(double squares, std::size_t n) { return std::sqrt(squares + static_cast<double>(n + 1) * 0x1p-1074) * raised; }
+[[nodiscard]] inline double root_above(double squares, std::size_t n) { return unfused(std::sqrt(squares + static_cast<double>(n + 1) * 0x1p-1074) * raised); }
 [[nodiscard]] inline double norm_above(std::span<const double> x) {
     double squares = 0;
     for (const double c : x) squares += unfused(c * c);

@@ -4,6 +4,10 @@
 
 #include <cstdio>
 
+#ifdef ATTEST_WITH_FAST
+#include <attest/fast/attention.hpp>
+#endif
+
 #ifndef ATTEST_ALONE
 #include <boost/version.hpp>
 #include <fmt/format.h>

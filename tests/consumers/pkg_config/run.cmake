@@ -11,7 +11,7 @@ set(ENV{PKG_CONFIG_PATH} "${PREFIX}/share/pkgconfig")
 file(REMOVE_RECURSE "${BUILD}")
 file(MAKE_DIRECTORY "${BUILD}")
 
-foreach(package IN ITEMS attest attest-oracle attest-io attest-report)
+foreach(package IN ITEMS attest attest-fast attest-oracle attest-io attest-report)
     execute_process(
         COMMAND "${pkg_config}" --modversion ${package} OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY
     )
@@ -20,7 +20,7 @@ foreach(package IN ITEMS attest attest-oracle attest-io attest-report)
     endif()
 endforeach()
 
-foreach(packages IN ITEMS "attest" "attest-report;attest-io")
+foreach(packages IN ITEMS "attest" "attest-fast" "attest-report;attest-io")
     execute_process(
         COMMAND "${pkg_config}" --cflags --libs ${packages} OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
         COMMAND_ERROR_IS_FATAL ANY
@@ -28,6 +28,8 @@ foreach(packages IN ITEMS "attest" "attest-report;attest-io")
     separate_arguments(flags UNIX_COMMAND "${flags}")
     if(packages STREQUAL "attest")
         set(define -DATTEST_ALONE)
+    elseif(packages STREQUAL "attest-fast")
+        set(define -DATTEST_ALONE -DATTEST_WITH_FAST)
     else()
         set(define "")
     endif()

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the change to rungs in blocks, and to limits of one arithmetic at first, once got wrong; and old faults that were found beside it.
+#include "asked.hpp"
+#include "catch.hpp"
+
+#include <random>
+
+using namespace asked;
+using attest::verdict;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> numbers(std::size_t count, unsigned seed) {
+    std::mt19937_64 random(seed);
+    std::vector<double> x(count);
+    for (double& value : x) value = static_cast<double>(static_cast<int>(random() % 17)) / 8 - 1;
+    return x;
+}
+member random_member(lengths shape, unsigned seed, dtype type = dtype::f32) {
+    std::size_t count = 1;
+    for (const std::size_t length : shape) count *= length;
+    return {std::move(shape), numbers(count, seed), type};
+}
+
+} // namespace
+
+TEST_CASE("sums over rows that are not asked for are no rows: a NaN in q, and dk, dv and dmask among the outputs", "[oracle]") {
+    question asked{{{"op", "attention"}},
+                   {{"q", random_member({1, 1, 5, 3}, 1)}, {"k", random_member({1, 1, 4, 3}, 2)}, {"v", random_member({1, 1, 4, 2}, 3)}, {"dout", random_member({1, 1, 5, 2}, 4)},
+                    {"mask", random_member({5, 4}, 5)}}};
+    asked.inputs["q"].values[0] = nan;
+    const auto exact = values_of(asked, {"out"});
+    member out{{1, 1, 5, 2}, {}, dtype::f32};
+    for (const long double x : exact.at("out").values) out.values.push_back(static_cast<double>(x));
+    const auto result = checked(asked, {{"out", out}, {"dk", random_member({1, 1, 4, 3}, 6)}, {"dv", random_member({1, 1, 4, 2}, 7)}, {"dmask", random_member({5, 4}, 8)}});
+    CHECK(result.verdict == verdict::undecided); // no element of the sums is judged, and none is right
+    for (const auto& output : result.outputs)
+        if (output.name == "dmask") CHECK(output.elements == 20);
+}
+
+TEST_CASE("what precision does not tell from 0 is not exact, whatever arithmetic is declared", "[oracle]") {
+    // q·k is 2^-60 exactly, what it cancels from is 2^10; 64 bits do not tell.
+    const question asked{{{"op", "score"}, {"score", "dot"}, {"precision", "64"}},
+                         {{"q", {{1, 1, 1, 3}, {0x1p30, 1, -0x1p30}, dtype::f64}}, {"k", {{1, 1, 1, 3}, {0x1p30 / 3, 0x1p-60, 0x1p30 / 3}, dtype::f64}}}};
+    const members zero{{"scores", {{1, 1, 1, 1}, {0}, dtype::f64}}};
+    for (const char* arithmetic : {"f64", "f32", "bf16"}) CHECK(checked(asked, zero, {{"arithmetic", arithmetic}}).verdict != verdict::exact);
+}
+
+TEST_CASE("dq of a q that several batch elements read, and more queries than keys", "[oracle]") {
+    const question asked{{{"op", "attention"}},
+                         {{"q", random_member({1, 2, 9, 3}, 11)}, {"k", random_member({3, 2, 2, 3}, 12)}, {"v", random_member({3, 2, 2, 2}, 13)}, {"dout", random_member({3, 2, 9, 2}, 14)}}};
+    const auto exact = values_of(asked, {"dq"});
+    member dq{{1, 2, 9, 3}, {}, dtype::f32};
+    for (const long double x : exact.at("dq").values) dq.values.push_back(static_cast<double>(static_cast<float>(x)));
+    CHECK(checked(asked, {{"dq", dq}}).verdict == verdict::exact);
+}
+
+TEST_CASE("the weight of a key behind a mask of billions, by a rounded lse", "[oracle]") {
+    const question asked{{{"op", "attention"}},
+                         {{"q", {{1, 1, 1, 1}, {0}, dtype::f32}}, {"k", {{1, 1, 2, 1}, {1, 2}, dtype::f32}}, {"v", {{1, 1, 2, 1}, {1, 2}, dtype::f32}},
+                          {"mask", {{1, 2}, {2171946752.0, -235200256.0}, dtype::f32}}}};
+    CHECK(attest::passes(checked(asked, {{"weights", {{1, 1, 1, 2}, {1, 0}, dtype::f32}}}).verdict));
+    CHECK_FALSE(attest::passes(checked(asked, {{"weights", {{1, 1, 1, 2}, {0, 1}, dtype::f32}}}).verdict));
+}
