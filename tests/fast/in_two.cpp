@@ -33,7 +33,8 @@ exponentials_of_rows exponentials_of(const kernels& k, std::vector<double> high,
     high.resize(padded, -infinity);
     low.resize(padded, 0);
     exponentials_of_rows result{std::vector<double>(padded), std::vector<double>(padded), std::vector<double>(24)};
-    k.exponentials_in_two({.high = high.data(), .low = low.data(), .s_row = 0, .m = 1, .n = n, .maximum = &maximum, .p_high = result.p_high.data(), .p_low = result.p_low.data(), .p_row = 0, .sums = result.sums.data()});
+    k.exponentials_in_two({.high = high.data(), .low = low.data(), .s_row = 0, .m = 1, .n = n,
+                           .maximum = &maximum, .p_high = result.p_high.data(), .p_low = result.p_low.data(), .p_row = 0, .sums = result.sums.data()});
     return result;
 }
 
@@ -133,8 +134,9 @@ TEST_CASE("products with results of two doubles are within their bound, and have
                     std::vector<double> packed(packed_elements(*k, s.depth, s.n));
                     products c{std::vector<double>(s.m * c_row + 1, 7.0), std::vector<double>(s.m * c_row + 1, 7.0)};
                     k->pack({b.data(), static_cast<std::ptrdiff_t>(s.n)}, s.depth, s.n, packed.data());
-                    k->multiply_in_two({.a = a.data(), .a_low = with_low ? a_low.data() : nullptr, .a_row = static_cast<std::ptrdiff_t>(s.depth), .m = s.m, .depth = s.depth, .b = packed.data(), .b_depth = s.depth, .n = s.n,
-                                        .row_base = row_base.data(), .column_base = column_base.data(), .high = c.high.data(), .low = c.low.data(), .c_row = static_cast<std::ptrdiff_t>(c_row)});
+                    k->multiply_in_two({.a = a.data(), .a_low = with_low ? a_low.data() : nullptr, .a_row = static_cast<std::ptrdiff_t>(s.depth), .m = s.m, .depth = s.depth,
+                                        .b = packed.data(), .b_depth = s.depth, .n = s.n, .row_base = row_base.data(), .column_base = column_base.data(),
+                                        .high = c.high.data(), .low = c.low.data(), .c_row = static_cast<std::ptrdiff_t>(c_row)});
                     if (of_first.high.empty()) {
                         of_first = c;
                         std::size_t outside = 0;
@@ -176,7 +178,8 @@ TEST_CASE("scores of two doubles: scale, bias and what is hidden", "[fast]") {
                 l.resize(up(n));
                 double maximum = -infinity;
                 const double scale_high = 0x1.999999999999ap-4, scale_low = -0x1.999999999999ap-58;
-                k->scale_scores({.high = h.data(), .low = l.data(), .s_row = 0, .m = 1, .n = n, .scale_high = scale_high, .scale_low = scale_low, .maximum = &maximum, .mask = masked ? visibility{.seen = seen.data(), .bias = bias.data()} : visibility{}});
+                k->scale_scores({.high = h.data(), .low = l.data(), .s_row = 0, .m = 1, .n = n, .scale_high = scale_high, .scale_low = scale_low, .maximum = &maximum,
+                                 .mask = masked ? visibility{.seen = seen.data(), .bias = bias.data()} : visibility{}});
                 CAPTURE(k->name, n, masked);
                 std::size_t outside = 0;
                 double greatest = -infinity;

@@ -2,6 +2,7 @@
 #include "attest/oracle/double_rows.hpp"
 #include "catch.hpp"
 
+#include <array>
 #include <random>
 
 using namespace attest;
@@ -54,7 +55,7 @@ tensors random_case(const shape_of_case& s, kind of, bool with_mask, unsigned se
     if (with_mask) {
         auto mask = random_numbers(s.n_q * s.n_k, random, kind::plain);
         for (double& entry : mask)
-            if (random() % 4 == 0) entry = -detail::infinity_of_double;
+            if (random() % 4 == 0) entry = std::array{-detail::infinity_of_double, -1e9, -1e38, -1e60}[random() % 4];
         t.add("mask", {s.n_q, s.n_k}, std::move(mask));
     }
     return t;
@@ -123,6 +124,24 @@ TEST_CASE("the first rung's enclosures in blocks hold the exact values", "[oracl
                     greatest = std::max(greatest, share);
                 }
     CHECK(greatest > 0.1); // the radii are not idle
+}
+
+TEST_CASE("a great negative bias hides a key, and costs no precision elsewhere", "[oracle]") {
+    for (const double hidden : {-1e9, -3.4028234663852886e38}) {
+        tensors t = random_case({3, 5, 4, 2}, kind::plain, false, 8);
+        t.add("mask", {3, 5}, {0, 0, hidden, 0, 0, 0, hidden, hidden, 0, 1, hidden, 0, 0, 0, hidden});
+        const conventions how = read_conventions({{"op", "attention"}});
+        const attention_problem p = make_attention_problem(how, t.views);
+        attention_engine<ball<double>> engine(how, t.views, p);
+        double_rows rows(how, t.views, p, fast::compiled_kernels());
+        engine.enter(0);
+        rows.enter(engine, 0);
+        rows.evaluate(std::vector<std::size_t>{0, 1, 2});
+        for (std::size_t r = 0; r < 3; ++r) {
+            CHECK(rows.is_clear(r));
+            rows.for_each_result("out", r, [&](std::size_t, const ball<double>& x) { CHECK(x.radius().as_double() < 1e-11); });
+        }
+    }
 }
 
 TEST_CASE("a scale that is no double is a part of the radius", "[oracle]") {

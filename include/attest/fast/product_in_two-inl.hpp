@@ -42,8 +42,8 @@ struct pair_tile {
 
 // Rows × pair_columns of C, over a block of the depth. Between blocks `high` holds s.
 template <std::size_t Rows, bool WithLow>
-ATTEST_FAST_INLINE void multiply_pair_tile(const double* a, const double* a_low, std::ptrdiff_t a_row, std::size_t depth, const double* b, const double* row_base, const double* column_base, double* high, double* low,
-                                           std::ptrdiff_t c_row, const pair_tile& tile) {
+ATTEST_FAST_INLINE void multiply_pair_tile(const double* a, const double* a_low, std::ptrdiff_t a_row, std::size_t depth, const double* b, const double* row_base,
+                                           const double* column_base, double* high, double* low, std::ptrdiff_t c_row, const pair_tile& tile) {
     pack s[Rows][pair_vectors], c[Rows][pair_vectors];
     const auto base = [&](std::size_t r, std::size_t at, std::size_t count) { return product(pack::broadcast(row_base[r]), load_first(column_base + at, count, 0)); };
     const auto count_of = [&](std::size_t at) { return at >= tile.columns ? 0 : tile.columns - at < pack::lanes ? tile.columns - at : pack::lanes; };
@@ -98,7 +98,8 @@ template <bool WithLow> inline void multiply_pair(const product_in_two_call& cal
                 const double* a = call.depth != 0 ? call.a + row * call.a_row + from : nullptr;
                 const double* a_low = WithLow && call.depth != 0 ? call.a_low + row * call.a_row + from : nullptr;
                 const auto run = [&](auto rows) {
-                    multiply_pair_tile<decltype(rows)::value, WithLow>(a, a_low, call.a_row, depth, b, call.row_base + i, call.column_base + j, call.high + row * call.c_row + j, call.low + row * call.c_row + j, call.c_row, tile);
+                    const std::ptrdiff_t at = row * call.c_row + static_cast<std::ptrdiff_t>(j);
+                    multiply_pair_tile<decltype(rows)::value, WithLow>(a, a_low, call.a_row, depth, b, call.row_base + i, call.column_base + j, call.high + at, call.low + at, call.c_row, tile);
                 };
                 switch (call.m - i) {
                 case 1: run(std::integral_constant<std::size_t, 1>()); break;

@@ -3,27 +3,31 @@
 /// The second rung for many rows at once: attention's results as sums of two doubles, from kernels for those (fast/kernels.hpp), with radii from bounds of whole rows and
 /// columns, as on the first rung (oracle/double_rows.hpp).
 ///
-/// Derivation, for query i. u = 2^−53, δ_r = error_of_products_in_two(r), about u² r²; σ is the scale, known as σ^ (two doubles) within ρ; b_j a mask's bias; ε = exp_in_two_error.
+/// Derivation, for query i. u = 2^−53, δ_r = error_of_products_in_two(r), about u² r²; σ is the scale, known as σ^ (two doubles) within ρ; b_j a mask's bias;
+/// ε = exp_in_two_error.
 ///
-/// 1. Scores. Σ_c |q_c k_c| <= K = ‖q_i‖ max_j ‖k_j‖ (Cauchy–Schwarz) < 2^(E − 1), and so a computed q·k is off by e = δ_d 2^E (δ takes up what underflows). Times σ^ (5u² of it), and b added
-///    (u² of q·k σ^ and of the sum):
+/// 1. Scores. Σ_c |q_c k_c| <= K = ‖q_i‖ max_j ‖k_j‖ (Cauchy–Schwarz) < 2^(E − 1), and so a computed q·k is off by e = δ_d 2^E (δ takes up what underflows).
+///    Times σ^ (5u² of it), and b added (u² of q·k σ^ and of the sum):
 ///        |ŝ_j − s_j| <= F + 2u² |ŝ_j|,  F := (|σ^| + ρ) e + ρ K + 8u² |σ^| K, and what underflows, 2^−1000 (1 + |σ^|).
-/// 2. Weights. m is the greatest high part of a ŝ, |m| <= 2^28. p_j = p_high + p_low is e^{s_j − m} e^{θ_j} + a_j. Where ŝ_j − m < −694, p_j is 0, and the exact one is so small as well, whatever b_j
-///    is, for what ŝ_j is off is less than 2^−30 and 2^−50 of ŝ_j − m: |a_j| <= τ = 2^−1000. Else |ŝ_j| <= |m| + 694, and the low part of ŝ_j − m is rounded, by u² (|ŝ_j| + 694):
+/// 2. Weights. m is the greatest high part of a ŝ, |m| <= 2^28. p_j = p_high + p_low is e^{s_j − m} e^{θ_j} + a_j. Where ŝ_j − m < −694, p_j is 0, and the exact
+///    one is as small, whatever b_j is, for ŝ_j is off by less than 2^−30 and 2^−50 of ŝ_j − m: |a_j| <= τ = 2^−1000. Else |ŝ_j| <= |m| + 694, and the low part of
+///    ŝ_j − m is rounded, by u² (|ŝ_j| + 694):
 ///        |θ_j| <= Θ := F + 3u² (|m| + 1400) + 1.01 ε.
-///    The greatest p is at least e^(−u |m|), 1 but for 2^−24: P = Σ p_j >= 1/2. Its sum runs in 8 lanes, L = ⌈n/8⌉ of them in each: the low part collects at most u (k + 1) P in k steps, and is
-///    rounded twice in each: off by u² (L + 2)² P; the lanes are added in 3 sums, 3u² each. ε_P = u² ((L + 2)² + 9).
+///    The greatest p is at least e^(−u |m|), 1 but for 2^−24: P = Σ p_j >= 1/2. Its sum runs in 8 lanes, L = ⌈n/8⌉ of them in each: the low part collects at most
+///    u (k + 1) P in k steps, and is rounded twice in each: off by u² (L + 2)² P; the lanes are added in 3 sums, 3u² each. ε_P = u² ((L + 2)² + 9).
 /// 3. Moved weights. Write α for the exact weights and o' = Σ w_j v_j / Σ w_j, w_j = e^{s_j − m} e^{θ_j}. As on the first rung,
 ///        |o' − o| <= (e^Θ − 1) e^Θ Σ α_j |v_j − o|,  Σ α_j |v_j − o| <= min(2 V, R (N + √n |o|)),
 ///    V = max_j |v_j|, N = √Σ v_j², R >= √Σα_j², which is √Σp² / P but for Θ.
 /// 4. Sums. Σ p_j |v_j| <= √Σp² N < 2^(E − 1), with another E for each row and column; so Σ p_j v_j is off by δ_n 2^E. The quotient loses 11u² of itself:
 ///        |out − o'| <= δ_n 2^E / P + (ε_P + 11u²) |out| + 2n τ (V + |out| + 2).
-/// 5. A weight p_j/P is off by (2Θ + ε_P + 11u²) of itself, and 4τ if p_j is 0; else a_j is what is lost of a subnormal low part, and the quotient may lose as much: 2^−1070.
-/// 6. lse = m + log P. y = log P in double, t = P e^−y − 1, |t| < 2^−47: log P = y + log(1 + t), and t is off by 1.01 ε + 6u² + u |t|, log(1 + t) − t by t²: all less than 2^−92. The
-///    sums lose 4u² (|lse| + 1); so it is off by Θ + ε_P + 2n τ + 2^−92 + 4u² (|lse| + 1).
+/// 5. A weight p_j/P is off by (2Θ + ε_P + 11u²) of itself, and 4τ if p_j is 0; else a_j is what is lost of a subnormal low part, and the quotient may lose as
+///    much: 2^−1070.
+/// 6. lse = m + log P. y = log P in double, t = P e^−y − 1, |t| < 2^−47: log P = y + log(1 + t), and t is off by 1.01 ε + 6u² + u |t|, log(1 + t) − t by t²: all
+///    less than 2^−92. The sums lose 4u² (|lse| + 1); so it is off by Θ + ε_P + 2n τ + 2^−92 + 4u² (|lse| + 1).
 ///
-/// All bounds are raised by 2^−20 of themselves for what is of second order (Θ, δ < 2^−30, or the row goes to the formula itself) and for their own roundings. Keys that are hidden, or
-/// hold what is no number or beyond 2^400, are read as 0; rows that see one of the latter are not clear. All operations have a fixed order and rounding: the same bits everywhere.
+/// All bounds are raised by 2^−20 of themselves for what is of second order (Θ, δ < 2^−30, or the row goes to the formula itself) and for their own roundings.
+/// Keys that hold what is no number, or what is beyond 2^400, are read as 0; rows that see one are not clear. All operations have a fixed order and rounding: the
+/// same bits everywhere.
 #pragma once
 
 #include "attest/elementary/log.hpp"
@@ -47,8 +51,8 @@ public:
                p_.n_k <= most && p_.d_v > 0 && p_.d_k > 0;
     }
 
-    /// How many rows are best evaluated together.
-    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 1, 48); }
+    /// How many rows are best evaluated together: few enough for a processor's cache to hold their scores and weights, enough to use each key that is fetched several times.
+    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 12, 48); }
 
     /// Makes a slice current, which is the engine's.
     void enter(const attention_engine<ball<double_double>>& engine, std::size_t slice) {
@@ -182,9 +186,10 @@ private:
         const std::size_t m = rows_.size(), keys = last_ - first_;
         const auto n = static_cast<std::ptrdiff_t>(row_), d_k = static_cast<std::ptrdiff_t>(p_.d_k), d_v = static_cast<std::ptrdiff_t>(p_.d_v);
         double *const high = score_high_.data() + first_, *const low = score_low_.data() + first_, *const p_high = weight_high_.data() + first_, *const p_low = weight_low_.data() + first_;
-        kernels_.multiply_in_two({.a = queries_.data(), .a_low = nullptr, .a_row = d_k, .m = m, .depth = p_.d_k, .b = packed_keys_.data() + first_ * p_.d_k, .b_depth = p_.d_k, .n = keys, .row_base = query_base_.data(),
-                                  .column_base = ones_.data(), .high = high, .low = low, .c_row = n});
-        kernels_.scale_scores({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .scale_high = scale_.middle().high, .scale_low = scale_.middle().low, .maximum = maximum_.data(), .mask = seen_.mask(first_)});
+        kernels_.multiply_in_two({.a = queries_.data(), .a_low = nullptr, .a_row = d_k, .m = m, .depth = p_.d_k, .b = packed_keys_.data() + first_ * p_.d_k, .b_depth = p_.d_k, .n = keys,
+                                  .row_base = query_base_.data(), .column_base = ones_.data(), .high = high, .low = low, .c_row = n});
+        kernels_.scale_scores({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .scale_high = scale_.middle().high,
+                               .scale_low = scale_.middle().low, .maximum = maximum_.data(), .mask = seen_.mask(first_)});
         kernels_.exponentials_in_two({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .maximum = maximum_.data(), .p_high = p_high, .p_low = p_low, .p_row = n, .sums = sums_.data()});
         for (std::size_t r = 0; r < m; ++r) {
             const double* const of = sums_.data() + r * sums_of_row;
@@ -199,8 +204,8 @@ private:
             // A power of two above the norm, which is at least 1 but for what the shift leaves.
             row_base_[r] = rows_[r].norm < 0x1p20 ? detail::base_above(std::max(rows_[r].norm, 0.5)) / 3 : 1;
         }
-        kernels_.multiply_in_two({.a = p_high, .a_low = p_low, .a_row = n, .m = m, .depth = keys, .b = packed_values_.data() + first_ * kernels_.panel, .b_depth = p_.n_k, .n = p_.d_v, .row_base = row_base_.data(),
-                                  .column_base = column_base_.data(), .high = out_high_.data(), .low = out_low_.data(), .c_row = d_v});
+        kernels_.multiply_in_two({.a = p_high, .a_low = p_low, .a_row = n, .m = m, .depth = keys, .b = packed_values_.data() + first_ * kernels_.panel, .b_depth = p_.n_k,
+                                  .n = p_.d_v, .row_base = row_base_.data(), .column_base = column_base_.data(), .high = out_high_.data(), .low = out_low_.data(), .c_row = d_v});
         kernels_.quotients({.high = out_high_.data(), .low = out_low_.data(), .m = m, .n = p_.d_v, .divisor_high = sum_high_.data(), .divisor_low = sum_low_.data()});
     }
 
@@ -210,7 +215,8 @@ private:
         std::vector<double> high(8 * m, -detail::infinity_of_double), low(8 * m, 0.0), none(m, 0.0), p_high(8 * m), p_low(8 * m), sums(m * sums_of_row, 0.0);
         for (std::size_t r = 0; r < m; ++r)
             if (rows_[r].clear) high[8 * r] = -attest::log(rows_[r].sum.high);
-        kernels_.exponentials_in_two({.high = high.data(), .low = low.data(), .s_row = 8, .m = m, .n = 1, .maximum = none.data(), .p_high = p_high.data(), .p_low = p_low.data(), .p_row = 8, .sums = sums.data()});
+        kernels_.exponentials_in_two({.high = high.data(), .low = low.data(), .s_row = 8, .m = m, .n = 1, .maximum = none.data(), .p_high = p_high.data(),
+                                      .p_low = p_low.data(), .p_row = 8, .sums = sums.data()});
         for (std::size_t r = 0; r < m; ++r) {
             const double t = (rows_[r].sum * double_double(p_high[8 * r], p_low[8 * r]) + double_double(-1.0)).high;
             if (!(detail::absolute(t) < 0x1p-47)) rows_[r].clear = false;
@@ -245,7 +251,7 @@ private:
         }
     }
 
-    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return (rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at]))) * slack; }
+    [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return times(rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at])), slack); }
     [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
         const double v = greatest_[c];

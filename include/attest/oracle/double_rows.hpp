@@ -7,7 +7,9 @@
 ///
 /// 1. Scores. A computed q·k is off by at most γ_d Σ|q_c k_c| + d 2^−1074 (fast/kernels.hpp says how many roundings d stands for), and Σ|q_c k_c| <= ‖q_i‖
 ///    max_j ‖k_j‖ =: K (Cauchy–Schwarz). Times σ^, and b added:
-///        |ŝ_j − s_j| <= E := (|σ^| + ρ)(γ_d + u) K + ρ K + u (2|σ^| K + max|b|), and what underflows, (d + 2) 2^−1073 (1 + |σ^|).
+///        |ŝ_j − s_j| <= E := (|σ^| + ρ)(γ_d + u) K + ρ K + u (2|σ^| K + B), and what underflows, (d + 2) 2^−1073 (1 + |σ^|),
+///    B = max|b|. In what follows B = |m| + 710 + 2|σ^| K will do, if that is less: a key with a greater |b| has b < 0 and ŝ − m < −708, and so counts as nothing whatever
+///    its error is, for that is far below ŝ − m.
 /// 2. Weights. With m the greatest ŝ, p_j = exp(ŝ_j − m) as computed is e^{s_j − m} e^{θ_j} + a_j: |θ_j| <= Θ := E + u X + 1.01 ε, X = m − min ŝ (at most
 ///    746: below, a_j is what counts), ε = exp_error_relative, |a_j| <= τ = 2^−1021. The greatest p is exp(0) = 1, exactly, so P := Σ p_j >= 1.
 /// 3. Moved weights. Write α for the exact weights and o' = Σ w_j v_j / Σ w_j, w_j = e^{s_j − m} e^{θ_j}. As in limits_row.hpp,
@@ -210,9 +212,10 @@ private:
         const double product = detail::unfused(norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * key_norm_);
         // (Products with the scale come first: it may be so small that what it is multiplied by must be great.)
         const double scaled = detail::unfused((scale + scale_error_) * product);
-        const double error = detail::unfused((detail::unfused((gamma(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) +
-                              detail::unfused(unit * (2 * detail::unfused(scale * product) + of.greatest_bias)) + detail::unfused((d + 2) * 0x1p-1073 * (1 + scale))) *
-                             slack);
+        const double but_for_bias = detail::unfused((gamma(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) + detail::unfused(2 * unit * detail::unfused(scale * product)) +
+                                    detail::unfused((d + 2) * 0x1p-1073 * (1 + scale));
+        const double bias_that_counts = std::min(of.greatest_bias, size(maximum_[r]) + 710 + 2 * detail::unfused(scale * product));
+        const double error = detail::unfused((but_for_bias + detail::unfused(unit * bias_that_counts)) * slack);
         const double theta = detail::unfused((error + detail::unfused(unit * std::min(maximum_[r] - least, 746.0)) + 1.01 * exp_error_relative) * slack);
         const double sum_error = gamma(fast::roundings_of_row_sum(p_.n_k));
         // Below 2^900 nothing overflows on the way.
@@ -228,7 +231,7 @@ private:
             // A lone key weighs 1, and a column of zeros adds up to 0: exactly.
             out_radius_[r * p_.d_v + c] = of.visible == 1 || v == 0 ? 0 : n * v < 0x1p900 ? detail::unfused(radius * slack) : detail::infinity_of_double;
         }
-        of.score_radius = error;
+        of.score_radius = detail::unfused((but_for_bias + detail::unfused(unit * of.greatest_bias)) * slack);
         of.weight_error = (2 * theta + sum_error + 2 * unit) * slack;
         const double log_sum = attest::log(sum_[r]);
         of.lse = maximum_[r] + log_sum;

@@ -5,6 +5,7 @@
 
 #include "attest/fast/kernels.hpp"
 #include "attest/oracle/attention_engine.hpp"
+#include "attest/oracle/ladder.hpp"
 
 namespace attest {
 
