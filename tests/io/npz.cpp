@@ -62,6 +62,16 @@ TEST_CASE("stored and deflated members are read, texts and others told apart", "
                                                        "a.npz: member folder/: not an array, ignored"});
 }
 
+TEST_CASE("a file of torch.save says what it is", "[io]") {
+    try {
+        (void)parse(zipped({{.name = "model/data.pkl", .data = "x"}, {.name = "model/data/0", .data = "y"}}));
+        FAIL("it was read");
+    } catch (const attest::file_error& error) {
+        CHECK(std::string(error.what()) == "a.npz: a file of torch.save, which is pickled, and pickles are never read; expected what safetensors.torch.save_file writes, or numpy.savez");
+    }
+    CHECK(names(parse(zipped({numbers("q.npy"), {.name = "data.pkl", .data = "x"}}))) == "q ");
+}
+
 TEST_CASE("an archive of nothing is an archive", "[io]") {
     CHECK(parse(zipped({})).arrays.empty());
     CHECK(parse(zipped({}, {.comment = "hello"})).arrays.empty());

@@ -134,6 +134,17 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
 }
 
 /// Reads what has been audited. Takes the source over.
+// What torch.save writes is a zip, too: pickled objects, and memory without a shape.
+inline void refuse_pickles(const std::vector<zip_entry>& entries, std::string_view where) {
+    bool pickled = false;
+    for (const zip_entry& entry : entries) {
+        const std::string_view name = entry.name;
+        if (name.ends_with(".npy")) return;
+        pickled = pickled || name == "data.pkl" || name.ends_with("/data.pkl");
+    }
+    if (pickled) throw file_error(where, "a file of torch.save, which is pickled, and pickles are never read", "what safetensors.torch.save_file writes, or numpy.savez");
+}
+
 [[nodiscard]] inline archive read_members(zip_source_t* source, const std::vector<zip_entry>& entries,
                                           std::string_view where) {
     error_slot error;
@@ -143,6 +154,7 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
         throw file_error(where, "libzip cannot open it: " + error.text());
     }
     check_same_view(zip.get(), entries, where);
+    refuse_pickles(entries, where);
     archive result;
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const zip_entry& entry = entries[i];
