@@ -16,6 +16,9 @@
 
 #include "attest/fast/target-inl.hpp"
 
+#include <cmath>
+#include <cstddef>
+
 #if ATTEST_FAST_HIGHWAY
 #include "attest/fast/pack_of_highway-inl.hpp"
 #else
