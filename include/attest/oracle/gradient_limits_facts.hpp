@@ -152,10 +152,11 @@ struct gradient_row_values {
 private:
     void of_keys(const gradient_row_facts& f, const brief_matrix& v, const value_columns& columns) {
         if (n == 0) return;
-        for (std::vector<double>* x : {&sums_, &sizes_, &unused_}) x->resize(columns.value.padded);
+        // What a row of v is multiplied by may have no components: then all sums are 0.
+        for (std::vector<double>* x : {&sums_, &sizes_, &unused_}) x->assign(std::max(columns.value.padded, f.key.back() + 1), 0.0);
         const std::size_t first = f.key.front(), last = f.key.back() + 1;
-        f.kernels->dot_sizes({dz.data(), columns.value.values.data(), v.d, first, last, sums_.data(), unused_.data()});
-        f.kernels->dot_sizes({dz_size.data(), columns.magnitude.values.data(), v.d, first, last, sizes_.data(), unused_.data()});
+        if (v.d != 0) f.kernels->dot_sizes({dz.data(), columns.value.values.data(), v.d, first, last, sums_.data(), unused_.data()});
+        if (v.d != 0) f.kernels->dot_sizes({dz_size.data(), columns.magnitude.values.data(), v.d, first, last, sizes_.data(), unused_.data()});
         weights_.resize(n);
         for (std::size_t l = 0; l < n; ++l) {
             da[l] = unfused(factor[l] * sums_[f.key[l]]);
