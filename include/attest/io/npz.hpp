@@ -133,7 +133,6 @@ inline void check_same_view(zip_t* zip, const std::vector<zip_entry>& entries, s
     return text_of(bytes);
 }
 
-/// Reads what has been audited. Takes the source over.
 // What torch.save writes is a zip, too: pickled objects, and memory without a shape.
 inline void refuse_pickles(const std::vector<zip_entry>& entries, std::string_view where) {
     bool pickled = false;
@@ -145,6 +144,7 @@ inline void refuse_pickles(const std::vector<zip_entry>& entries, std::string_vi
     if (pickled) throw file_error(where, "a file of torch.save, which is pickled, and pickles are never read", "what safetensors.torch.save_file writes, or numpy.savez");
 }
 
+/// Reads what has been audited. Takes the source over.
 [[nodiscard]] inline archive read_members(zip_source_t* source, const std::vector<zip_entry>& entries,
                                           std::string_view where) {
     error_slot error;

@@ -137,8 +137,8 @@ inline std::string rungs_line(const output_result& o) {
     if (o.unseparated != 0)
         fmt::format_to(out, "    {} elements are unseparated: their exact value is too near to a tie, to a limit or to zero for the precision, and both sides pass\n", o.unseparated);
     if (o.limits_derived && o.blind != 0 && o.verdict != verdict::exact)
-        fmt::format_to(out, "    {} elements ({}) are blind: nothing is judged there, or limits are so wide that 0, or anything that the row's values can give, would pass\n", o.blind,
-                       percent(o.blind, o.elements));
+        fmt::format_to(out, "    blind: {} of {} elements ({}), where nothing is judged, or limits are so wide that 0, or anything that the row's values can give, would pass\n",
+                       o.blind, o.elements, percent(o.blind, o.elements));
     if (o.worst) detail::element_lines(text, "farthest", *o.worst, o);
     if (o.first_outside && o.worst && o.first_outside->index != o.worst->index) detail::element_lines(text, "first outside", *o.first_outside, o);
     fmt::format_to(std::back_inserter(text), "    {}: {}\n", name_of(o.verdict), detail::meaning(o, false_alarm));
