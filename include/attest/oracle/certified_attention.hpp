@@ -26,7 +26,7 @@ template <class Visitor> class certified_attention {
 public:
     certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor,
                         const fast::kernels& kernels = fast::compiled_kernels())
-        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, in_double_(how, inputs, p, kernels), in_double_double_(how, inputs, p, kernels) {
+        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, fits_{fits_in_blocks(how, inputs, p)}, in_double_(how, p, kernels), in_double_double_(how, p, kernels) {
         for (std::size_t o = 0; o < outputs_.size(); ++o) (outputs_[o].of_rows ? any_rows_ : any_columns_) = true;
         if (const array_view* const dout = find(inputs, "dout")) dout_ = stack_of("dout", *dout, how.layout);
     }
@@ -73,7 +73,7 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
-        const bool in_blocks = !std::same_as<S, big_float> && !any_columns_ && in_double_.fits() && !wants("raw_scores") && !wants("dq");
+        const bool in_blocks = !std::same_as<S, big_float> && !any_columns_ && fits_ && !wants("raw_scores") && !wants("dq");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
@@ -283,6 +283,7 @@ private:
     const attention_problem& p_;
     std::vector<certified_output> outputs_;
     Visitor& visitor_;
+    bool fits_; // in blocks
     double_rows in_double_;
     double_double_rows in_double_double_;
     bool any_rows_ = false, any_columns_ = false;

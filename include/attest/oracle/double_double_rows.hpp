@@ -33,7 +33,7 @@
 #include "attest/elementary/log.hpp"
 #include "attest/fast/compiled.hpp"
 #include "attest/oracle/ladder.hpp"
-#include "attest/oracle/norms.hpp"
+#include "attest/oracle/packed_slice.hpp"
 #include "attest/oracle/seen_keys.hpp"
 
 namespace attest {
@@ -41,15 +41,8 @@ namespace attest {
 /// See the head of this file. What is given must stay.
 class double_double_rows {
 public:
-    double_double_rows(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const fast::kernels& kernels)
-        : how_{how}, p_{p}, kernels_{kernels}, has_extras_{find(inputs, "sink") != nullptr || find(inputs, "dropout_mask") != nullptr}, seen_(how, p) {}
-
-    /// Whether a case is of the kind that this rung knows: dot products with a scale, and masks. The others take the formula itself in balls.
-    [[nodiscard]] bool fits() const {
-        constexpr std::size_t most = std::size_t{1} << 20;
-        return (how_.score == score_kind::scaled || how_.score == score_kind::dot) && !how_.softcap && how_.position == position_kind::none && !has_extras_ && p_.d_k <= most &&
-               p_.n_k <= most && p_.d_v > 0 && p_.d_k > 0;
-    }
+    double_double_rows(const conventions& how, const attention_problem& p, const fast::kernels& kernels)
+        : p_{p}, kernels_{kernels}, slice_(p, kernels, 0x1p400), seen_(how, p) {}
 
     /// How many rows are best evaluated together: few enough for a processor's cache to hold their scores and weights, enough to use each key that is fetched several times.
     [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 12, 48); }
@@ -58,42 +51,10 @@ public:
     void enter(const attention_engine<ball<double_double>>& engine, std::size_t slice) {
         scale_ = engine.score().scale();
         seen_.enter(engine, slice);
-        const matrix_view k = p_.k[source_slice(p_.batch, p_.k.batch, slice)], v = p_.v[source_slice(p_.batch, p_.v.batch, slice)];
-        q_.emplace(p_.q[source_slice(p_.batch, p_.q.batch, slice)]);
-        const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
-        unknown_.assign(n, false);
-        keys_.resize(n * d_k);
-        values_.resize(n * d_v);
-        std::vector<double> squares(d_v, 0.0);
-        greatest_.assign(d_v, 0.0);
-        key_norm_ = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            double *const key = keys_.data() + j * d_k, *const value = values_.data() + j * d_v;
-            bool known = true;
-            for (std::size_t c = 0; c < d_k; ++c) known = is_moderate(key[c] = k(j, c)) && known;
-            for (std::size_t c = 0; c < d_v; ++c) known = is_moderate(value[c] = v(j, c)) && known;
-            if (!known) {
-                unknown_[j] = true;
-                std::fill_n(key, d_k, 0.0);
-                std::fill_n(value, d_v, 0.0);
-            }
-            key_norm_ = std::max(key_norm_, detail::norm_above({key, d_k}));
-            for (std::size_t c = 0; c < d_v; ++c) {
-                squares[c] += detail::unfused(value[c] * value[c]);
-                greatest_[c] = std::max(greatest_[c], detail::absolute(value[c]));
-            }
-        }
-        norm_.resize(d_v);
-        column_base_.resize(d_v);
-        for (std::size_t c = 0; c < d_v; ++c) {
-            norm_[c] = detail::root_above(squares[c], n);
-            column_base_[c] = detail::base_above(norm_[c]);
-        }
-        packed_keys_.resize(fast::packed_elements(kernels_, d_k, n));
-        kernels_.pack({keys_.data(), 1, static_cast<std::ptrdiff_t>(d_k)}, d_k, n, packed_keys_.data());
-        packed_values_.resize(fast::packed_elements(kernels_, n, d_v));
-        kernels_.pack({values_.data(), static_cast<std::ptrdiff_t>(d_v)}, n, d_v, packed_values_.data());
-        ones_.assign(n, 1.0);
+        slice_.enter(slice);
+        column_base_.resize(p_.d_v);
+        for (std::size_t c = 0; c < p_.d_v; ++c) column_base_[c] = detail::base_above(slice_.norm(c));
+        ones_.assign(p_.n_k, 1.0);
     }
 
     /// Evaluates rows of the slice.
@@ -101,7 +62,7 @@ public:
         const std::size_t m = rows.size(), d = p_.d_k;
         row_ = (p_.n_k + 7) / 8 * 8;
         rows_.assign(m, {});
-        seen_.look(rows, unknown_);
+        seen_.look(rows, slice_.unknown());
         queries_.resize(m * d);
         query_base_.resize(m);
         first_ = p_.n_k;
@@ -110,11 +71,8 @@ public:
             row& of = rows_[r];
             of.i = rows[r];
             double* const query = queries_.data() + r * d;
-            bool known = true;
-            for (std::size_t c = 0; c < d; ++c) known = is_moderate(query[c] = (*q_)(rows[r], c)) && known;
-            if (!known) std::fill_n(query, d, 0.0);
-            of.clear = known && seen_[r].known;
-            of.product = times(detail::norm_above({query, d}), key_norm_);
+            of.clear = slice_.read_query(rows[r], query) && seen_[r].known;
+            of.product = times(detail::norm_above({query, d}), slice_.key_norm());
             query_base_[r] = detail::base_above(of.product);
             if (seen_[r].visible == 0) continue;
             first_ = std::min(first_, seen_[r].first / alignment * alignment);
@@ -179,14 +137,13 @@ private:
     static constexpr double u_squared = double_double::u_squared, slack = detail::raised;
     // Products in bounds are not to be fused with sums.
     [[nodiscard]] static double times(double a, double b) { return detail::unfused(a * b); }
-    [[nodiscard]] static bool is_moderate(double x) { return detail::absolute(x) < 0x1p400; }
 
     // Scores, their exponentials, sums and outputs; of keys [first_, last_), which are all that any of the rows sees.
     void weigh() {
         const std::size_t m = rows_.size(), keys = last_ - first_;
         const auto n = static_cast<std::ptrdiff_t>(row_), d_k = static_cast<std::ptrdiff_t>(p_.d_k), d_v = static_cast<std::ptrdiff_t>(p_.d_v);
         double *const high = score_high_.data() + first_, *const low = score_low_.data() + first_, *const p_high = weight_high_.data() + first_, *const p_low = weight_low_.data() + first_;
-        kernels_.multiply_in_two({.a = queries_.data(), .a_low = nullptr, .a_row = d_k, .m = m, .depth = p_.d_k, .b = packed_keys_.data() + first_ * p_.d_k, .b_depth = p_.d_k, .n = keys,
+        kernels_.multiply_in_two({.a = queries_.data(), .a_low = nullptr, .a_row = d_k, .m = m, .depth = p_.d_k, .b = slice_.packed_keys() + first_ * p_.d_k, .b_depth = p_.d_k, .n = keys,
                                   .row_base = query_base_.data(), .column_base = ones_.data(), .high = high, .low = low, .c_row = n});
         kernels_.scale_scores({.high = high, .low = low, .s_row = n, .m = m, .n = keys, .scale_high = scale_.middle().high,
                                .scale_low = scale_.middle().low, .maximum = maximum_.data(), .mask = seen_.mask(first_)});
@@ -204,7 +161,7 @@ private:
             // A power of two above the norm, which is at least 1 but for what the shift leaves.
             row_base_[r] = rows_[r].norm < 0x1p20 ? detail::base_above(std::max(rows_[r].norm, 0.5)) / 3 : 1;
         }
-        kernels_.multiply_in_two({.a = p_high, .a_low = p_low, .a_row = n, .m = m, .depth = keys, .b = packed_values_.data() + first_ * kernels_.panel, .b_depth = p_.n_k,
+        kernels_.multiply_in_two({.a = p_high, .a_low = p_low, .a_row = n, .m = m, .depth = keys, .b = slice_.packed_values() + first_ * kernels_.panel, .b_depth = p_.n_k,
                                   .n = p_.d_v, .row_base = row_base_.data(), .column_base = column_base_.data(), .high = out_high_.data(), .low = out_low_.data(), .c_row = d_v});
         kernels_.quotients({.high = out_high_.data(), .low = out_low_.data(), .m = m, .n = p_.d_v, .divisor_high = sum_high_.data(), .divisor_low = sum_low_.data()});
     }
@@ -246,7 +203,7 @@ private:
         of.lse = {score_high_[r * row_ + j], score_low_[r * row_ + j]};
         of.lse_radius = score_radius(r, r * row_ + j);
         for (std::size_t c = 0; c < p_.d_v; ++c) {
-            out_high_[r * p_.d_v + c] = values_[j * p_.d_v + c];
+            out_high_[r * p_.d_v + c] = slice_.value(j)[c];
             out_low_[r * p_.d_v + c] = 0;
         }
     }
@@ -254,26 +211,21 @@ private:
     [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return times(rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at])), slack); }
     [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
-        const double v = greatest_[c];
+        const double v = slice_.greatest(c);
         // A column of zeros adds up to 0.
         if (seen_[r].visible == 1 || v == 0) return 0;
         const double n = static_cast<double>(p_.n_k), o = detail::absolute(out_high_[r * p_.d_v + c]), root_of_squares = of.norm / of.sum.high * slack;
-        const double moved = std::min(2 * v, times(root_of_squares, norm_[c] + times(std::sqrt(n) * slack, o + times(0x1p-30, v))));
+        const double moved = std::min(2 * v, times(root_of_squares, slice_.norm(c) + times(std::sqrt(n) * slack, o + times(0x1p-30, v))));
         const double of_sum = times(fast::error_of_products_in_two(p_.n_k), times(row_base_[r], column_base_[c])) / of.sum.high;
         return times(times(of.theta, moved) + of_sum + times(of.sum_error + double_double::quotient_error, o) + times(n * 0x1p-999, v + o + 2), slack);
     }
 
-    const conventions& how_;
     const attention_problem& p_;
     const fast::kernels& kernels_;
-    bool has_extras_;
+    packed_slice slice_;
     ball<double_double> scale_;
     seen_keys<double_double> seen_;
-    std::optional<matrix_view> q_;
-    double key_norm_ = 0;
-    std::vector<bool> unknown_;           // keys that hold what is no number
-    std::vector<double> greatest_, norm_; // of v's columns: V, N
-    std::vector<double> keys_, values_, packed_keys_, packed_values_, column_base_, ones_;
+    std::vector<double> column_base_, ones_;
     // Of the rows at hand.
     std::size_t row_ = 0, first_ = 0, last_ = 0; // their length in memory; the keys that any of them sees
     std::vector<row> rows_;

@@ -28,64 +28,28 @@
 
 #include "attest/elementary/log.hpp"
 #include "attest/fast/compiled.hpp"
-#include "attest/oracle/attention_engine.hpp"
 #include "attest/oracle/ladder.hpp"
+#include "attest/oracle/packed_slice.hpp"
+#include "attest/oracle/seen_keys.hpp"
 
 namespace attest {
 
 /// See the head of this file. What is given must stay.
 class double_rows {
 public:
-    double_rows(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const fast::kernels& kernels)
-        : how_{how}, p_{p}, kernels_{kernels}, has_extras_{find(inputs, "sink") != nullptr || find(inputs, "dropout_mask") != nullptr} {}
-
-    /// Whether a case is of the kind that this rung knows: dot products with a scale, and masks. The others take the formula itself in balls.
-    [[nodiscard]] bool fits() const {
-        constexpr std::size_t most = std::size_t{1} << 20;
-        return (how_.score == score_kind::scaled || how_.score == score_kind::dot) && !how_.softcap && how_.position == position_kind::none && !has_extras_ && p_.d_k <= most &&
-               p_.n_k <= most && p_.d_v > 0 && p_.d_k > 0;
-    }
+    double_rows(const conventions& how, const attention_problem& p, const fast::kernels& kernels)
+        : p_{p}, kernels_{kernels}, slice_(p, kernels, detail::infinity_of_double), seen_(how, p) {}
 
     /// How many rows are best evaluated together: their scores stay near the processor, and memory stays linear in the number of keys.
     [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{1} << 17) / std::max<std::size_t>(p_.n_k, 1), 1, 64); }
 
     /// Makes a slice current, which is the engine's.
     void enter(const attention_engine<ball<double>>& engine, std::size_t slice) {
-        engine_ = &engine;
         const ball<double> scale = engine.score().scale();
         scale_ = scale.middle();
         scale_error_ = scale.radius().as_double();
-        const matrix_view k = p_.k[source_slice(p_.batch, p_.k.batch, slice)], v = p_.v[source_slice(p_.batch, p_.v.batch, slice)];
-        q_.emplace(p_.q[source_slice(p_.batch, p_.q.batch, slice)]);
-        unknown_.assign(p_.n_k, false);
-        std::vector<double> keys(p_.n_k * p_.d_k), values(p_.n_k * p_.d_v), squares(p_.d_v, 0.0);
-        greatest_.assign(p_.d_v, 0.0);
-        key_norm_ = 0;
-        for (std::size_t j = 0; j < p_.n_k; ++j) {
-            double* const key = keys.data() + j * p_.d_k;
-            double* const value = values.data() + j * p_.d_v;
-            bool known = true;
-            for (std::size_t c = 0; c < p_.d_k; ++c) known = detail::is_finite_number(key[c] = k(j, c)) && known;
-            for (std::size_t c = 0; c < p_.d_v; ++c) known = detail::is_finite_number(value[c] = v(j, c)) && known;
-            if (!known) {
-                unknown_[j] = true;
-                std::fill_n(key, p_.d_k, 0.0);
-                std::fill_n(value, p_.d_v, 0.0);
-            }
-            key_norm_ = std::max(key_norm_, norm_above({key, p_.d_k}));
-            for (std::size_t c = 0; c < p_.d_v; ++c) {
-                squares[c] += detail::unfused(value[c] * value[c]);
-                greatest_[c] = std::max(greatest_[c], size(value[c]));
-            }
-        }
-        norm_.resize(p_.d_v);
-        for (std::size_t c = 0; c < p_.d_v; ++c) norm_[c] = root_above(squares[c], p_.n_k);
-        packed_keys_.resize(fast::packed_elements(kernels_, p_.d_k, p_.n_k));
-        kernels_.pack({keys.data(), 1, static_cast<std::ptrdiff_t>(p_.d_k)}, p_.d_k, p_.n_k, packed_keys_.data());
-        packed_values_.resize(fast::packed_elements(kernels_, p_.n_k, p_.d_v));
-        kernels_.pack({values.data(), static_cast<std::ptrdiff_t>(p_.d_v)}, p_.n_k, p_.d_v, packed_values_.data());
-        sees_all_ = how_.causal == causal_alignment::none && !how_.window && !p_.bias && engine.rules().keys(slice) == p_.n_k;
-        if (p_.bias && p_.bias_adds) bias_.emplace((*p_.bias)[source_slice(p_.batch, p_.bias->batch, slice)]);
+        slice_.enter(slice);
+        seen_.enter(engine, slice);
     }
 
     /// Evaluates rows of the slice.
@@ -97,19 +61,17 @@ public:
         out_.resize(m * p_.d_v);
         out_radius_.resize(m * p_.d_v);
         rows_.assign(m, {});
+        seen_.look(rows, slice_.unknown());
         for (std::size_t r = 0; r < m; ++r) {
             rows_[r].i = rows[r];
-            for (std::size_t c = 0; c < p_.d_k; ++c) queries_[r * p_.d_k + c] = (*q_)(rows[r], c);
+            rows_[r].clear = slice_.read_query(rows[r], queries_.data() + r * p_.d_k) && seen_[r].known;
         }
-        look();
         const auto n = static_cast<std::ptrdiff_t>(p_.n_k), d_v = static_cast<std::ptrdiff_t>(p_.d_v);
-        kernels_.multiply({.a = {queries_.data(), static_cast<std::ptrdiff_t>(p_.d_k)}, .m = m, .depth = p_.d_k, .b = packed_keys_.data(), .b_depth = p_.d_k, .n = p_.n_k, .c = scores_.data(), .c_row = n, .scale = scale_});
+        kernels_.multiply({.a = {queries_.data(), static_cast<std::ptrdiff_t>(p_.d_k)}, .m = m, .depth = p_.d_k, .b = slice_.packed_keys(), .b_depth = p_.d_k, .n = p_.n_k, .c = scores_.data(), .c_row = n, .scale = scale_});
         maximum_.resize(m);
         sum_.resize(m);
-        fast::visibility mask;
-        if (!sees_all_) mask = {.seen = seen_.data(), .seen_row = n, .bias = added_.empty() ? nullptr : added_.data(), .bias_row = n};
-        kernels_.exponentials({.s = scores_.data(), .s_row = n, .m = m, .n = p_.n_k, .p = weights_.data(), .p_row = n, .maximum = maximum_.data(), .sum = sum_.data(), .mask = mask});
-        kernels_.multiply({.a = {weights_.data(), n}, .m = m, .depth = p_.n_k, .b = packed_values_.data(), .b_depth = p_.n_k, .n = p_.d_v, .c = out_.data(), .c_row = d_v, .divisors = sum_.data()});
+        kernels_.exponentials({.s = scores_.data(), .s_row = n, .m = m, .n = p_.n_k, .p = weights_.data(), .p_row = n, .maximum = maximum_.data(), .sum = sum_.data(), .mask = seen_.mask(0)});
+        kernels_.multiply({.a = {weights_.data(), n}, .m = m, .depth = p_.n_k, .b = slice_.packed_values(), .b_depth = p_.n_k, .n = p_.d_v, .c = out_.data(), .c_row = d_v, .divisors = sum_.data()});
         for (std::size_t r = 0; r < m; ++r) bound(r);
     }
 
@@ -125,9 +87,9 @@ public:
         }
         const bool weights = name == "weights";
         for (std::size_t j = 0, at = r * p_.n_k; j < p_.n_k; ++j, ++at)
-            if (!visible(at)) f(j, weights ? ball<double>() : ball<double>::declared(ball<double>::kind::minus_infinity));
-            else if (!weights) f(j, ball<double>(score_at(at), upper_bound(of.score_radius)));
-            else f(j, ball<double>(weights_[at] / sum_[r], upper_bound(of.visible == 1 ? 0 : detail::unfused(of.weight_error * (weights_[at] / sum_[r])) + 0x1p-1020)));
+            if (!seen_.visible(r, j)) f(j, weights ? ball<double>() : ball<double>::declared(ball<double>::kind::minus_infinity));
+            else if (!weights) f(j, ball<double>(score_at(r, j), upper_bound(of.score_radius)));
+            else f(j, ball<double>(weights_[at] / sum_[r], upper_bound(seen_[r].visible == 1 ? 0 : detail::unfused(of.weight_error * (weights_[at] / sum_[r])) + 0x1p-1020)));
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
         row_values values{slice, rows_[r].i, {}, {}, {}, {out_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v), out_.begin() + static_cast<std::ptrdiff_t>((r + 1) * p_.d_v)}, rows_[r].lse, true, {}};
@@ -135,9 +97,9 @@ public:
         values.scores.reserve(p_.n_k);
         values.weights.reserve(p_.n_k);
         for (std::size_t j = 0, at = r * p_.n_k; j < p_.n_k; ++j, ++at) {
-            if (!visible(at)) continue;
+            if (!seen_.visible(r, j)) continue;
             values.visible.push_back(j);
-            values.scores.push_back(score_at(at));
+            values.scores.push_back(score_at(r, j));
             values.weights.push_back(weights_[at] / sum_[r]);
         }
         return values;
@@ -145,58 +107,17 @@ public:
 
 private:
     struct row {
-        std::size_t i = 0, visible = 0;
+        std::size_t i = 0;
         bool clear = true;
-        double greatest_bias = 0, score_radius = 0, weight_error = 0, lse = 0, lse_radius = 0;
+        double score_radius = 0, weight_error = 0, lse = 0, lse_radius = 0;
     };
-    static constexpr double unit = 0x1p-53, slack = 1 + 0x1p-20;
+    static constexpr double unit = 0x1p-53, slack = detail::raised;
 
-    [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
     [[nodiscard]] static double gamma(std::size_t roundings) {
         const double r = static_cast<double>(roundings) * unit;
         return detail::unfused(r / (1 - r) * slack);
     }
-    // √(a sum of n squares), from above: products that are too small to count are 2^−1074 each.
-    [[nodiscard]] static double root_above(double squares, std::size_t n) { return detail::unfused(std::sqrt(squares + static_cast<double>(n + 1) * 0x1p-1074) * slack); }
-    [[nodiscard]] static double norm_above(std::span<const double> x) {
-        double squares = 0;
-        for (const double c : x) squares += detail::unfused(c * c);
-        return root_above(squares, x.size());
-    }
-
-    [[nodiscard]] bool visible(std::size_t at) const { return sees_all_ || seen_[at] != 0; }
-    [[nodiscard]] double score_at(std::size_t at) const { return added_.empty() ? scores_[at] : scores_[at] + added_[at]; }
-
-    // What the rows may see, and what is added to their scores; rows that see what is no number, and rows that see nothing, are left to the next rung.
-    void look() {
-        const std::size_t m = rows_.size();
-        added_.clear();
-        for (row& r : rows_)
-            for (std::size_t c = 0; c < p_.d_k; ++c) r.clear = r.clear && detail::is_finite_number((*q_)(r.i, c));
-        if (sees_all_) {
-            for (row& r : rows_) r.visible = p_.n_k;
-            const bool all_known = std::find(unknown_.begin(), unknown_.end(), true) == unknown_.end();
-            for (row& r : rows_) r.clear = r.clear && all_known;
-            return;
-        }
-        seen_.resize(m * p_.n_k);
-        if (bias_) added_.assign(m * p_.n_k, 0.0);
-        for (std::size_t r = 0; r < m; ++r) {
-            for (std::size_t j = 0; j < p_.n_k; ++j) {
-                const bool seen = engine_->visible(rows_[r].i, j);
-                seen_[r * p_.n_k + j] = seen ? 1 : 0;
-                if (!seen) continue;
-                ++rows_[r].visible;
-                rows_[r].clear = rows_[r].clear && !unknown_[j];
-                if (!bias_) continue;
-                const double b = (*bias_)(rows_[r].i, j);
-                added_[r * p_.n_k + j] = b;
-                rows_[r].greatest_bias = std::max(rows_[r].greatest_bias, size(b));
-                rows_[r].clear = rows_[r].clear && detail::is_finite_number(b);
-            }
-            rows_[r].clear = rows_[r].clear && rows_[r].visible > 0;
-        }
-    }
+    [[nodiscard]] double score_at(std::size_t r, std::size_t j) const { return seen_.with_bias(scores_[r * p_.n_k + j], r, j); }
 
     // The radii of a row.
     void bound(std::size_t r) {
@@ -204,54 +125,48 @@ private:
         if (!of.clear) return;
         double least = maximum_[r], squares = 0;
         for (std::size_t j = 0, at = r * p_.n_k; j < p_.n_k; ++j, ++at) {
-            if (!visible(at)) continue;
-            least = std::min(least, score_at(at));
+            if (!seen_.visible(r, j)) continue;
+            least = std::min(least, score_at(r, j));
             squares += detail::unfused(weights_[at] * weights_[at]);
         }
-        const double n = static_cast<double>(p_.n_k), d = static_cast<double>(p_.d_k), scale = size(scale_);
-        const double product = detail::unfused(norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * key_norm_);
+        const double n = static_cast<double>(p_.n_k), d = static_cast<double>(p_.d_k), scale = detail::absolute(scale_);
+        const double product = detail::unfused(detail::norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * slice_.key_norm());
         // (Products with the scale come first: it may be so small that what it is multiplied by must be great.)
         const double scaled = detail::unfused((scale + scale_error_) * product);
         const double but_for_bias = detail::unfused((gamma(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) + detail::unfused(2 * unit * detail::unfused(scale * product)) +
                                     detail::unfused((d + 2) * 0x1p-1073 * (1 + scale));
-        const double bias_that_counts = std::min(of.greatest_bias, size(maximum_[r]) + 710 + 2 * detail::unfused(scale * product));
+        const double bias_that_counts = std::min(seen_[r].greatest_bias, detail::absolute(maximum_[r]) + 710 + 2 * detail::unfused(scale * product));
         const double error = detail::unfused((but_for_bias + detail::unfused(unit * bias_that_counts)) * slack);
         const double theta = detail::unfused((error + detail::unfused(unit * std::min(maximum_[r] - least, 746.0)) + 1.01 * exp_error_relative) * slack);
         const double sum_error = gamma(fast::roundings_of_row_sum(p_.n_k));
         // Below 2^900 nothing overflows on the way.
-        of.clear = detail::unfused(product * (scale + 1)) + of.greatest_bias < 0x1p900 && theta + sum_error < 0x1p-33;
+        of.clear = detail::unfused(product * (scale + 1)) + seen_[r].greatest_bias < 0x1p900 && theta + sum_error < 0x1p-33;
         if (!of.clear) return;
-        const double root_of_squares = detail::unfused(root_above(squares, p_.n_k) / sum_[r] * slack), root_of_n = detail::unfused(std::sqrt(n) * slack);
+        const double root_of_squares = detail::unfused(detail::root_above(squares, p_.n_k) / sum_[r] * slack), root_of_n = detail::unfused(std::sqrt(n) * slack);
         const double product_error = gamma(fast::roundings_of_products(p_.n_k)), flushed = n * 0x1p-1021;
         for (std::size_t c = 0; c < p_.d_v; ++c) {
-            const double o = size(out_[r * p_.d_v + c]), v = greatest_[c];
-            const double moved = std::min(2 * v, detail::unfused(root_of_squares * (norm_[c] + detail::unfused(root_of_n * (o + 0x1p-30 * v)))));
-            const double summed = std::min(v, detail::unfused(root_of_squares * norm_[c]));
+            const double o = detail::absolute(out_[r * p_.d_v + c]), v = slice_.greatest(c);
+            const double moved = std::min(2 * v, detail::unfused(root_of_squares * (slice_.norm(c) + detail::unfused(root_of_n * (o + 0x1p-30 * v)))));
+            const double summed = std::min(v, detail::unfused(root_of_squares * slice_.norm(c)));
             const double radius = detail::unfused(theta * moved) + detail::unfused(product_error * summed) + detail::unfused((sum_error + 2 * unit) * o) + detail::unfused(flushed * (v + o + 2));
             // A lone key weighs 1, and a column of zeros adds up to 0: exactly.
-            out_radius_[r * p_.d_v + c] = of.visible == 1 || v == 0 ? 0 : n * v < 0x1p900 ? detail::unfused(radius * slack) : detail::infinity_of_double;
+            out_radius_[r * p_.d_v + c] = seen_[r].visible == 1 || v == 0 ? 0 : n * v < 0x1p900 ? detail::unfused(radius * slack) : detail::infinity_of_double;
         }
-        of.score_radius = detail::unfused((but_for_bias + detail::unfused(unit * of.greatest_bias)) * slack);
+        of.score_radius = detail::unfused((but_for_bias + detail::unfused(unit * seen_[r].greatest_bias)) * slack);
         of.weight_error = (2 * theta + sum_error + 2 * unit) * slack;
         const double log_sum = attest::log(sum_[r]);
         of.lse = maximum_[r] + log_sum;
-        of.lse_radius = (theta + sum_error + flushed + detail::unfused(log_error_relative * size(log_sum)) + detail::unfused(unit * size(of.lse))) * slack;
+        of.lse_radius = (theta + sum_error + flushed + detail::unfused(log_error_relative * detail::absolute(log_sum)) + detail::unfused(unit * detail::absolute(of.lse))) * slack;
     }
 
-    const conventions& how_;
     const attention_problem& p_;
     const fast::kernels& kernels_;
-    bool has_extras_, sees_all_ = true;
-    const attention_engine<ball<double>>* engine_ = nullptr;
-    double scale_ = 1, scale_error_ = 0, key_norm_ = 0;
-    std::optional<matrix_view> q_, bias_;
-    std::vector<bool> unknown_;               // keys that hold what is no number
-    std::vector<double> greatest_, norm_;     // of v's columns: V, N
-    std::vector<double> packed_keys_, packed_values_;
+    packed_slice slice_;
+    seen_keys<double> seen_;
+    double scale_ = 1, scale_error_ = 0;
     // Of the rows at hand.
     std::vector<row> rows_;
-    std::vector<double> queries_, scores_, weights_, added_, maximum_, sum_, out_, out_radius_;
-    std::vector<unsigned char> seen_;
+    std::vector<double> queries_, scores_, weights_, maximum_, sum_, out_, out_radius_;
 };
 
 } // namespace attest

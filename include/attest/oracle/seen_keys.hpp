@@ -15,6 +15,7 @@ public:
     struct row {
         std::size_t visible = 0, first = 0, last = 0; ///< how many keys; all of them lie in [first, last)
         bool known = true;                            ///< sees at least one key, and nothing that is no number
+        double greatest_bias = 0;                     ///< of the visible keys, in size
     };
 
     seen_keys(const conventions& how, const attention_problem& p) : how_{how}, p_{p} {}
@@ -31,7 +32,7 @@ public:
         rows_.assign(rows.size(), {});
         if (all_) {
             const bool all_known = std::find(unknown.begin(), unknown.end(), true) == unknown.end();
-            for (row& r : rows_) r = {p_.n_k, 0, p_.n_k, all_known && p_.n_k > 0};
+            for (row& r : rows_) r = {p_.n_k, 0, p_.n_k, all_known && p_.n_k > 0, 0};
             return;
         }
         seen_.resize(rows.size() * p_.n_k);
@@ -49,6 +50,7 @@ public:
                 const double b = (*bias_)(rows[r], j);
                 added_[r * p_.n_k + j] = b;
                 of.known = of.known && detail::is_finite_number(b);
+                of.greatest_bias = std::max(of.greatest_bias, b < 0 ? -b : b);
             }
             of.known = of.known && of.visible > 0;
         }
@@ -56,6 +58,8 @@ public:
 
     [[nodiscard]] const row& operator[](std::size_t r) const { return rows_[r]; }
     [[nodiscard]] bool visible(std::size_t r, std::size_t j) const { return all_ || seen_[r * p_.n_k + j] != 0; }
+    /// A score of row r and what the mask adds to it.
+    [[nodiscard]] double with_bias(double score, std::size_t r, std::size_t j) const { return added_.empty() ? score : score + added_[r * p_.n_k + j]; }
     /// For the kernels, from a key on.
     [[nodiscard]] fast::visibility mask(std::size_t from) const {
         const auto n = static_cast<std::ptrdiff_t>(p_.n_k);
