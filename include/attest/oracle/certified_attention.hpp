@@ -4,8 +4,8 @@
 #pragma once
 
 #include "attest/oracle/decided_attention.hpp"
-#include "attest/oracle/double_double_rows.hpp"
-#include "attest/oracle/double_rows.hpp"
+#include "attest/oracle/double_double_gradients.hpp"
+#include "attest/oracle/double_gradients.hpp"
 #include "attest/oracle/ladder.hpp"
 
 #include <map>
@@ -26,7 +26,8 @@ template <class Visitor> class certified_attention {
 public:
     certified_attention(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, std::vector<certified_output> outputs, Visitor& visitor,
                         const fast::kernels& kernels = fast::compiled_kernels())
-        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, fits_{fits_in_blocks(how, inputs, p)}, in_double_(how, p, kernels), in_double_double_(how, p, kernels) {
+        : how_{how}, inputs_{inputs}, p_{p}, outputs_{std::move(outputs)}, visitor_{visitor}, fits_{fits_in_blocks(how, inputs, p)}, in_double_(how, p, kernels), in_double_double_(how, p, kernels), gradients_in_double_(p, kernels),
+          gradients_in_double_double_(p, kernels) {
         for (std::size_t o = 0; o < outputs_.size(); ++o) (outputs_[o].of_rows ? any_rows_ : any_columns_) = true;
         if (const array_view* const dout = find(inputs, "dout")) dout_ = stack_of("dout", *dout, how.layout);
     }
@@ -73,7 +74,7 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
-        const bool in_blocks = !std::same_as<S, big_float> && !any_columns_ && fits_ && !wants("raw_scores") && !wants("dq");
+        const bool in_blocks = !std::same_as<S, big_float> && fits_ && !wants("raw_scores");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
@@ -82,15 +83,10 @@ private:
             if (end == next && !columns) continue;
             engine.enter(slice);
             visitor_.begin_slice(engine, slice);
-            if constexpr (!std::same_as<S, big_float>)
-                if (in_blocks) {
-                    auto& blocks = blocks_of<S>();
-                    blocks.enter(engine, slice);
-                    for (; next < end; next += std::min(blocks.block(), end - next)) evaluate_block<S>(engine, {rows_.data() + next, std::min(blocks.block(), end - next)}, slice, from, still_open, done, tell);
-                    continue;
-                }
             auto gradient = engine.no_gradient();
-            const std::size_t first = columns ? 0 : rows_[next].i, rows = engine.rules().queries(slice);
+            if constexpr (!std::same_as<S, big_float>)
+                if (in_blocks) evaluate_blocks<S>(all_clear, engine, gradient, slice, {rows_.data() + next, end - next}, columns, sum, from, still_open, done, tell);
+            const std::size_t first = columns ? 0 : rows_[next].i, rows = in_blocks ? 0 : engine.rules().queries(slice);
             for (std::size_t i = first; i < rows && (columns || next < end); ++i) {
                 open_row* const open = next < end && rows_[next].i == i ? &rows_[next++] : nullptr;
                 if (open == nullptr && !columns) {
@@ -199,32 +195,59 @@ private:
         if constexpr (std::same_as<S, double>) return in_double_;
         else return in_double_double_;
     }
-    // Rows of a slice; those that stay open are added to `still_open`. Rows that are not clear in blocks take the formula itself on the second rung, and wait for that on the
-    // first.
-    template <class S> void evaluate_block([[maybe_unused]] attention_engine<ball<S>>& engine, std::span<open_row> rows, std::size_t slice, rung from, std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
+    template <class S> [[nodiscard]] auto& gradients_of() {
+        if constexpr (std::same_as<S, double>) return gradients_in_double_;
+        else return gradients_in_double_double_;
+    }
+    // Rows of a slice: those that are open, and all where sums over rows are asked for. Those that stay open are added to `still_open`.
+    template <class S>
+    void evaluate_blocks(bool& all_clear, attention_engine<ball<S>>& engine, slice_gradient<ball<S>>& gradient, std::size_t slice, std::span<open_row> open, bool columns, gradient_sums<ball<S>>& sum, rung from,
+                         std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
         auto& blocks = blocks_of<S>();
-        std::vector<std::size_t> numbers;
-        for (const open_row& open : rows) numbers.push_back(open.i);
-        blocks.evaluate(numbers);
-        [[maybe_unused]] std::optional<slice_gradient<ball<S>>> none;
-        [[maybe_unused]] std::optional<gradient_sums<ball<S>>> no_sum;
-        for (std::size_t r = 0; r < rows.size(); ++r) {
-            open_row& open = rows[r];
-            bool is_open = true;
-            if (blocks.is_clear(r)) {
-                visitor_.begin_row(blocks.values(r, slice));
-                is_open = visit_open<S>(open, slice, from, false, [&](std::string_view name, const auto& f) { blocks.for_each_result(name, r, f); });
-            } else if constexpr (std::same_as<S, double_double>) {
-                bool clear = true;
-                if (!none) {
-                    none = engine.no_gradient();
-                    no_sum.emplace(p_, outputs_);
-                }
-                is_open = evaluate_row<S>(clear, engine, *none, slice, open.i, &open, false, *no_sum, from, false);
+        auto& gradients = gradients_of<S>();
+        const bool graded = dout_ && (columns || wants("dq"));
+        const std::size_t queries = engine.rules().queries(slice), count = columns ? queries : open.size(), block = blocks.block(graded);
+        blocks.enter(engine, slice);
+        if (graded) gradients.enter(blocks, (*dout_)[slice], queries, block);
+        std::size_t next = 0;
+        for (std::size_t begin = 0; begin < count; begin += block) {
+            std::vector<std::size_t> rows;
+            for (std::size_t at = begin; at < std::min(begin + block, count); ++at) rows.push_back(columns ? at : open[at].i);
+            blocks.evaluate(rows);
+            if (graded) gradients.add(blocks, rows);
+            for (std::size_t r = 0; r < rows.size(); ++r) {
+                open_row* const row = next < open.size() && open[next].i == rows[r] ? &open[next++] : nullptr;
+                bool is_open = row != nullptr;
+                if (blocks.is_clear(r) && (!graded || gradients.is_clear(r))) is_open = visit_row<S>(gradient, slice, r, row, columns, graded, sum, from);
+                // On the first rung a row that is not clear can wait for the second, but for sums over rows.
+                else if (columns || std::same_as<S, double_double>) is_open = evaluate_row<S>(all_clear, engine, gradient, slice, rows[r], row, columns, sum, from, false);
+                if (is_open) still_open.push_back(std::move(*row));
+                if (tell) tell(++done, std::max(rows_.size(), columns ? p_.slices() * p_.n_q : 0));
             }
-            if (is_open) still_open.push_back(std::move(open));
-            if (tell) tell(++done, rows_.size());
         }
+        if (!columns) return;
+        for (std::size_t j = 0; j < p_.n_k; ++j) {
+            for (std::size_t c = 0; c < p_.d_k; ++c) gradient.dk(j, c) = gradient.dk(j, c) + gradients.dk(j, c);
+            for (std::size_t c = 0; c < p_.d_v; ++c) gradient.dv(j, c) = gradient.dv(j, c) + gradients.dv(j, c);
+        }
+    }
+    // Row r of a block that was evaluated. Whether it is still open.
+    template <class S> bool visit_row(slice_gradient<ball<S>>& gradient, std::size_t slice, std::size_t r, open_row* open, bool columns, bool graded, gradient_sums<ball<S>>& sum, rung from) {
+        auto& blocks = blocks_of<S>();
+        auto& gradients = gradients_of<S>();
+        row_values values = blocks.values(r, slice);
+        if (graded)
+            for (std::size_t c = 0; c < p_.d_k; ++c) {
+                gradient.dq(values.i, c) = gradients.dq(r, c);
+                values.dq.push_back(gradient.dq(values.i, c).nearest_double());
+            }
+        if (columns && wants("dmask"))
+            for (const std::size_t j : values.visible) sum.add_to_mask(slice, values.i, j, gradients.ds(r, j));
+        visitor_.begin_row(values);
+        return open != nullptr && visit_open<S>(*open, slice, from, false, [&](std::string_view name, const auto& f) {
+            if (name != "dq") return blocks.for_each_result(name, r, f);
+            for (std::size_t c = 0; c < p_.d_k; ++c) f(c, gradients.dq(r, c));
+        });
     }
 
     // Whether the row is still open.
@@ -286,6 +309,8 @@ private:
     bool fits_; // in blocks
     double_rows in_double_;
     double_double_rows in_double_double_;
+    double_gradients gradients_in_double_;
+    double_double_gradients gradients_in_double_double_;
     bool any_rows_ = false, any_columns_ = false;
     std::optional<matrix_stack> dout_;
     std::vector<open_row> rows_; // by slice, then row

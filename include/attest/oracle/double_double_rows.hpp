@@ -45,7 +45,10 @@ public:
         : p_{p}, kernels_{kernels}, slice_(p, kernels, 0x1p400), seen_(how, p) {}
 
     /// How many rows are best evaluated together: few enough for a processor's cache to hold their scores and weights, enough to use each key that is fetched several times.
-    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{3} << 13) / std::max<std::size_t>(p_.n_k, 1), 12, 48); }
+    /// `graded`: with their gradients, whose sums over rows are dearer the fewer rows they take at once.
+    [[nodiscard]] std::size_t block(bool graded = false) const {
+        return std::clamp<std::size_t>((std::size_t{3} << (graded ? 15 : 13)) / std::max<std::size_t>(p_.n_k, 1), graded ? 32 : 12, graded ? 96 : 48);
+    }
 
     /// Makes a slice current, which is the engine's.
     void enter(const attention_engine<ball<double_double>>& engine, std::size_t slice) {
@@ -89,6 +92,8 @@ public:
         for (std::size_t r = 0; r < m; ++r) bound(r);
     }
 
+    static constexpr double tiny_weight = 0x1p-998; ///< what a weight may be off by beside a part of itself
+
     /// Whether row r of those that were evaluated is known well enough for limits (its weights to 2^−32), and sees any key.
     [[nodiscard]] bool is_clear(std::size_t r) const { return rows_[r].clear; }
     /// Calls f(element, value) for the elements of one result of row r.
@@ -106,7 +111,7 @@ public:
             else if (lone) f(j, ball<double_double>(1));
             else {
                 const double_double weight = double_double(weight_high_[at], weight_low_[at]) / of.sum;
-                f(j, ball<double_double>(weight, upper_bound(times(of.weight_error, weight.high) + (weight_high_[at] == 0 ? 0x1p-998 : 0x1p-1070))));
+                f(j, ball<double_double>(weight, upper_bound(times(of.weight_error, weight.high) + (weight_high_[at] == 0 ? tiny_weight : 0x1p-1070))));
             }
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
@@ -124,6 +129,33 @@ public:
         }
         return values;
     }
+
+    /// \name For the gradients: of the slice, and of the rows that were evaluated
+    /// @{
+    [[nodiscard]] const packed_slice& slice() const { return slice_; }
+    [[nodiscard]] const ball<double_double>& scale() const { return scale_; }
+    [[nodiscard]] std::size_t first_key() const { return first_; } ///< those that any of the rows sees, and some before
+    [[nodiscard]] std::size_t last_key() const { return last_; }
+    [[nodiscard]] bool visible(std::size_t r, std::size_t j) const { return seen_.visible(r, j); }
+    [[nodiscard]] bool is_lone(std::size_t r) const { return seen_[r].visible == 1; } ///< sees one key, whose weight is 1 exactly
+    [[nodiscard]] const double* query(std::size_t r) const { return queries_.data() + r * p_.d_k; }
+    [[nodiscard]] const double* weight_high(std::size_t r) const { return weight_high_.data() + r * row_; } ///< before the division by `sum`; of the keys from first_key on
+    [[nodiscard]] const double* weight_low(std::size_t r) const { return weight_low_.data() + r * row_; }
+    [[nodiscard]] const double_double& sum(std::size_t r) const { return rows_[r].sum; }
+    [[nodiscard]] double weight_error(std::size_t r) const { return rows_[r].weight_error; } ///< as a part
+    [[nodiscard]] const double* out_high(std::size_t r) const { return out_high_.data() + r * p_.d_v; }
+    [[nodiscard]] const double* out_low(std::size_t r) const { return out_low_.data() + r * p_.d_v; }
+    [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
+        const row& of = rows_[r];
+        const double v = slice_.greatest(c);
+        // A column of zeros adds up to 0.
+        if (seen_[r].visible == 1 || v == 0) return 0;
+        const double n = static_cast<double>(p_.n_k), o = detail::absolute(out_high_[r * p_.d_v + c]), root_of_squares = of.norm / of.sum.high * slack;
+        const double moved = std::min(2 * v, times(root_of_squares, slice_.norm(c) + times(std::sqrt(n) * slack, o + times(0x1p-30, v))));
+        const double of_sum = times(fast::error_of_products_in_two(p_.n_k), times(row_base_[r], column_base_[c])) / of.sum.high;
+        return times(times(of.theta, moved) + of_sum + times(of.sum_error + double_double::quotient_error, o) + times(n * 0x1p-999, v + o + 2), slack);
+    }
+    /// @}
 
 private:
     struct row {
@@ -209,16 +241,6 @@ private:
     }
 
     [[nodiscard]] double score_radius(std::size_t r, std::size_t at) const { return times(rows_[r].score_error + times(2 * u_squared, detail::absolute(score_high_[at])), slack); }
-    [[nodiscard]] double out_radius(std::size_t r, std::size_t c) const {
-        const row& of = rows_[r];
-        const double v = slice_.greatest(c);
-        // A column of zeros adds up to 0.
-        if (seen_[r].visible == 1 || v == 0) return 0;
-        const double n = static_cast<double>(p_.n_k), o = detail::absolute(out_high_[r * p_.d_v + c]), root_of_squares = of.norm / of.sum.high * slack;
-        const double moved = std::min(2 * v, times(root_of_squares, slice_.norm(c) + times(std::sqrt(n) * slack, o + times(0x1p-30, v))));
-        const double of_sum = times(fast::error_of_products_in_two(p_.n_k), times(row_base_[r], column_base_[c])) / of.sum.high;
-        return times(times(of.theta, moved) + of_sum + times(of.sum_error + double_double::quotient_error, o) + times(n * 0x1p-999, v + o + 2), slack);
-    }
 
     const attention_problem& p_;
     const fast::kernels& kernels_;

@@ -41,13 +41,14 @@ public:
         : p_{p}, kernels_{kernels}, slice_(p, kernels, detail::infinity_of_double), seen_(how, p) {}
 
     /// How many rows are best evaluated together: their scores stay near the processor, and memory stays linear in the number of keys.
-    [[nodiscard]] std::size_t block() const { return std::clamp<std::size_t>((std::size_t{1} << 17) / std::max<std::size_t>(p_.n_k, 1), 1, 64); }
+    /// `graded`: with their gradients, whose sums over rows are dearer the fewer rows they take at once.
+    [[nodiscard]] std::size_t block(bool graded = false) const { return std::clamp<std::size_t>((std::size_t{1} << 17) / std::max<std::size_t>(p_.n_k, 1), graded ? 32 : 1, 64); }
 
     /// Makes a slice current, which is the engine's.
     void enter(const attention_engine<ball<double>>& engine, std::size_t slice) {
-        const ball<double> scale = engine.score().scale();
-        scale_ = scale.middle();
-        scale_error_ = scale.radius().as_double();
+        exact_scale_ = engine.score().scale();
+        scale_ = exact_scale_.middle();
+        scale_error_ = exact_scale_.radius().as_double();
         slice_.enter(slice);
         seen_.enter(engine, slice);
     }
@@ -75,6 +76,8 @@ public:
         for (std::size_t r = 0; r < m; ++r) bound(r);
     }
 
+    static constexpr double tiny_weight = 0x1p-1020; ///< what a weight may be off by beside a part of itself
+
     /// Whether row r of those that were evaluated is known well enough for limits (its weights to 2^−32), and sees any key.
     [[nodiscard]] bool is_clear(std::size_t r) const { return rows_[r].clear; }
     /// Calls f(element, value) for the elements of one result of row r.
@@ -89,21 +92,34 @@ public:
         for (std::size_t j = 0, at = r * p_.n_k; j < p_.n_k; ++j, ++at)
             if (!seen_.visible(r, j)) f(j, weights ? ball<double>() : ball<double>::declared(ball<double>::kind::minus_infinity));
             else if (!weights) f(j, ball<double>(score_at(r, j), upper_bound(of.score_radius)));
-            else f(j, ball<double>(weights_[at] / sum_[r], upper_bound(seen_[r].visible == 1 ? 0 : detail::unfused(of.weight_error * (weights_[at] / sum_[r])) + 0x1p-1020)));
+            else f(j, ball<double>(weight(r, j), upper_bound(is_lone(r) ? 0 : detail::unfused(of.weight_error * weight(r, j)) + tiny_weight)));
     }
     [[nodiscard]] row_values values(std::size_t r, std::size_t slice) const {
         row_values values{slice, rows_[r].i, {}, {}, {}, {out_.begin() + static_cast<std::ptrdiff_t>(r * p_.d_v), out_.begin() + static_cast<std::ptrdiff_t>((r + 1) * p_.d_v)}, rows_[r].lse, true, {}};
         values.visible.reserve(p_.n_k);
         values.scores.reserve(p_.n_k);
         values.weights.reserve(p_.n_k);
-        for (std::size_t j = 0, at = r * p_.n_k; j < p_.n_k; ++j, ++at) {
+        for (std::size_t j = 0; j < p_.n_k; ++j) {
             if (!seen_.visible(r, j)) continue;
             values.visible.push_back(j);
             values.scores.push_back(score_at(r, j));
-            values.weights.push_back(weights_[at] / sum_[r]);
+            values.weights.push_back(weight(r, j));
         }
         return values;
     }
+
+    /// \name For the gradients: of the slice, and of the rows that were evaluated
+    /// @{
+    [[nodiscard]] const packed_slice& slice() const { return slice_; }
+    [[nodiscard]] const ball<double>& scale() const { return exact_scale_; }
+    [[nodiscard]] bool visible(std::size_t r, std::size_t j) const { return seen_.visible(r, j); }
+    [[nodiscard]] bool is_lone(std::size_t r) const { return seen_[r].visible == 1; } ///< sees one key, whose weight is 1 exactly
+    [[nodiscard]] const double* query(std::size_t r) const { return queries_.data() + r * p_.d_k; }
+    [[nodiscard]] double weight(std::size_t r, std::size_t j) const { return weights_[r * p_.n_k + j] / sum_[r]; } ///< of a visible key
+    [[nodiscard]] double weight_error(std::size_t r) const { return rows_[r].weight_error; }                         ///< as a part
+    [[nodiscard]] const double* out(std::size_t r) const { return out_.data() + r * p_.d_v; }
+    [[nodiscard]] const double* out_radius(std::size_t r) const { return out_radius_.data() + r * p_.d_v; }
+    /// @}
 
 private:
     struct row {
@@ -113,10 +129,6 @@ private:
     };
     static constexpr double unit = 0x1p-53, slack = detail::raised;
 
-    [[nodiscard]] static double gamma(std::size_t roundings) {
-        const double r = static_cast<double>(roundings) * unit;
-        return detail::unfused(r / (1 - r) * slack);
-    }
     [[nodiscard]] double score_at(std::size_t r, std::size_t j) const { return seen_.with_bias(scores_[r * p_.n_k + j], r, j); }
 
     // The radii of a row.
@@ -133,17 +145,17 @@ private:
         const double product = detail::unfused(detail::norm_above({queries_.data() + r * p_.d_k, p_.d_k}) * slice_.key_norm());
         // (Products with the scale come first: it may be so small that what it is multiplied by must be great.)
         const double scaled = detail::unfused((scale + scale_error_) * product);
-        const double but_for_bias = detail::unfused((gamma(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) + detail::unfused(2 * unit * detail::unfused(scale * product)) +
+        const double but_for_bias = detail::unfused((detail::gamma_above(fast::roundings_of_products(p_.d_k)) + unit) * scaled) + detail::unfused(scale_error_ * product) + detail::unfused(2 * unit * detail::unfused(scale * product)) +
                                     detail::unfused((d + 2) * 0x1p-1073 * (1 + scale));
         const double bias_that_counts = std::min(seen_[r].greatest_bias, detail::absolute(maximum_[r]) + 710 + 2 * detail::unfused(scale * product));
         const double error = detail::unfused((but_for_bias + detail::unfused(unit * bias_that_counts)) * slack);
         const double theta = detail::unfused((error + detail::unfused(unit * std::min(maximum_[r] - least, 746.0)) + 1.01 * exp_error_relative) * slack);
-        const double sum_error = gamma(fast::roundings_of_row_sum(p_.n_k));
+        const double sum_error = detail::gamma_above(fast::roundings_of_row_sum(p_.n_k));
         // Below 2^900 nothing overflows on the way.
         of.clear = detail::unfused(product * (scale + 1)) + seen_[r].greatest_bias < 0x1p900 && theta + sum_error < 0x1p-33;
         if (!of.clear) return;
         const double root_of_squares = detail::unfused(detail::root_above(squares, p_.n_k) / sum_[r] * slack), root_of_n = detail::unfused(std::sqrt(n) * slack);
-        const double product_error = gamma(fast::roundings_of_products(p_.n_k)), flushed = n * 0x1p-1021;
+        const double product_error = detail::gamma_above(fast::roundings_of_products(p_.n_k)), flushed = n * 0x1p-1021;
         for (std::size_t c = 0; c < p_.d_v; ++c) {
             const double o = detail::absolute(out_[r * p_.d_v + c]), v = slice_.greatest(c);
             const double moved = std::min(2 * v, detail::unfused(root_of_squares * (slice_.norm(c) + detail::unfused(root_of_n * (o + 0x1p-30 * v)))));
@@ -163,7 +175,8 @@ private:
     const fast::kernels& kernels_;
     packed_slice slice_;
     seen_keys<double> seen_;
-    double scale_ = 1, scale_error_ = 0;
+    ball<double> exact_scale_;
+    double scale_ = 1, scale_error_ = 0; // its parts
     // Of the rows at hand.
     std::vector<row> rows_;
     std::vector<double> queries_, scores_, weights_, maximum_, sum_, out_, out_radius_;

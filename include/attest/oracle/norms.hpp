@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace attest::detail {
 
@@ -23,6 +24,34 @@ inline constexpr double raised = 1 + 0x1p-20;
     for (const double c : x) squares += unfused(c * c);
     return root_above(squares, x.size());
 }
+/// γ_r, of so many roundings to double, from above.
+[[nodiscard]] inline double gamma_above(std::size_t roundings) {
+    const double r = static_cast<double>(roundings) * 0x1p-53;
+    return unfused(r / (1 - r) * raised);
+}
+/// The norm and the greatest size of each column of a matrix that comes row by row.
+class column_sizes {
+public:
+    void begin(std::size_t columns) {
+        squares_.assign(columns, 0.0);
+        greatest_.assign(columns, 0.0);
+        rows_ = 0;
+    }
+    void add(const double* row) {
+        for (std::size_t c = 0; c < squares_.size(); ++c) {
+            squares_[c] += unfused(row[c] * row[c]);
+            greatest_[c] = std::max(greatest_[c], absolute(row[c]));
+        }
+        ++rows_;
+    }
+    [[nodiscard]] std::size_t rows() const { return rows_; }
+    [[nodiscard]] double greatest(std::size_t c) const { return greatest_[c]; }
+    [[nodiscard]] double norm(std::size_t c) const { return root_above(squares_[c], rows_); } ///< from above
+
+private:
+    std::vector<double> squares_, greatest_;
+    std::size_t rows_ = 0;
+};
 /// 1.5 · 2^E for multiply_in_two, where `bound` < 2^(E − 1); E >= −900.
 [[nodiscard]] inline double base_above(double bound) { return 1.5 * power_of_two(bound > 0x1p-902 ? split(bound).exponent + 2 : -900); }
 

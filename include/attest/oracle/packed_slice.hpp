@@ -14,7 +14,7 @@ namespace attest {
     constexpr std::size_t most = std::size_t{1} << 20; // that the bounds' slack covers (oracle/norms.hpp)
     const bool has_extras = find(inputs, "sink") != nullptr || find(inputs, "dropout_mask") != nullptr;
     return (how.score == score_kind::scaled || how.score == score_kind::dot) && !how.softcap && how.position == position_kind::none && !has_extras && p.d_k <= most &&
-           p.n_k <= most && p.d_v > 0 && p.d_k > 0;
+           p.n_k <= most && p.n_q <= most && p.d_v > 0 && p.d_k > 0;
 }
 
 /// See the head of this file. What is given must stay.
@@ -29,12 +29,12 @@ public:
         q_.emplace(p_.q[source_slice(p_.batch, p_.q.batch, slice)]);
         const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
         unknown_.assign(n, false);
-        std::vector<double> keys(n * d_k), squares(d_v, 0.0);
+        keys_.resize(n * d_k);
         values_.resize(n * d_v);
-        greatest_.assign(d_v, 0.0);
+        sizes_.begin(d_v);
         key_norm_ = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            double *const key = keys.data() + j * d_k, *const value = values_.data() + j * d_v;
+            double *const key = keys_.data() + j * d_k, *const value = values_.data() + j * d_v;
             const bool known_key = read(k, j, key, d_k), known = read(v, j, value, d_v) && known_key;
             if (!known) {
                 unknown_[j] = true;
@@ -42,15 +42,12 @@ public:
                 std::fill_n(value, d_v, 0.0);
             }
             key_norm_ = std::max(key_norm_, detail::norm_above({key, d_k}));
-            for (std::size_t c = 0; c < d_v; ++c) {
-                squares[c] += detail::unfused(value[c] * value[c]);
-                greatest_[c] = std::max(greatest_[c], detail::absolute(value[c]));
-            }
+            sizes_.add(value);
         }
         norms_.resize(d_v);
-        for (std::size_t c = 0; c < d_v; ++c) norms_[c] = detail::root_above(squares[c], n);
+        for (std::size_t c = 0; c < d_v; ++c) norms_[c] = sizes_.norm(c);
         packed_keys_.resize(fast::packed_elements(kernels_, d_k, n));
-        kernels_.pack({keys.data(), 1, static_cast<std::ptrdiff_t>(d_k)}, d_k, n, packed_keys_.data());
+        kernels_.pack({keys_.data(), 1, static_cast<std::ptrdiff_t>(d_k)}, d_k, n, packed_keys_.data());
         packed_values_.resize(fast::packed_elements(kernels_, n, d_v));
         kernels_.pack({values_.data(), static_cast<std::ptrdiff_t>(d_v)}, n, d_v, packed_values_.data());
     }
@@ -63,8 +60,9 @@ public:
 
     [[nodiscard]] const std::vector<bool>& unknown() const { return unknown_; } ///< of each key: it, or its value, holds an unknown number
     [[nodiscard]] double key_norm() const { return key_norm_; }                 ///< max_j ‖k_j‖, from above
-    [[nodiscard]] double greatest(std::size_t c) const { return greatest_[c]; } ///< V: max_j |v_jc|
+    [[nodiscard]] double greatest(std::size_t c) const { return sizes_.greatest(c); } ///< V: max_j |v_jc|
     [[nodiscard]] double norm(std::size_t c) const { return norms_[c]; }        ///< N: √Σ_j v_jc², from above
+    [[nodiscard]] const double* key(std::size_t j) const { return keys_.data() + j * p_.d_k; }
     [[nodiscard]] const double* value(std::size_t j) const { return values_.data() + j * p_.d_v; }
     [[nodiscard]] const double* packed_keys() const { return packed_keys_.data(); }
     [[nodiscard]] const double* packed_values() const { return packed_values_.data(); }
@@ -83,7 +81,8 @@ private:
     std::optional<matrix_view> q_;
     std::vector<bool> unknown_;
     double key_norm_ = 0;
-    std::vector<double> values_, greatest_, norms_, packed_keys_, packed_values_;
+    std::vector<double> keys_, values_, norms_, packed_keys_, packed_values_;
+    detail::column_sizes sizes_;
 };
 
 } // namespace attest
