@@ -3,12 +3,10 @@
 /// Attention's results up the ladder (oracle/ladder.hpp). Rows climb by themselves; dk, dv and dmask are sums over rows, and climb as a whole.
 #pragma once
 
-#include "attest/oracle/decided_attention.hpp"
+#include "attest/oracle/decided_columns.hpp"
 #include "attest/oracle/double_double_gradients.hpp"
 #include "attest/oracle/double_gradients.hpp"
 #include "attest/oracle/ladder.hpp"
-
-#include <map>
 
 namespace attest {
 
@@ -58,9 +56,9 @@ private:
     // The elements that are open: pairs of output and element of the row.
     struct open_row {
         std::size_t slice, i;
-        std::vector<std::pair<std::size_t, std::size_t>> elements;
+        std::vector<output_element> elements;
         bool all, asked = false; // not yet visited; exact arguments have been asked
-        std::map<std::pair<std::size_t, std::size_t>, exact_rational> exact = {}; // what they gave
+        std::map<output_element, exact_rational> exact = {}; // what they gave
     };
     template <class S> bool attempt(rung from, bool last, const progress& tell) {
         attention_engine<ball<S>> engine(how_, inputs_, p_);
@@ -102,7 +100,7 @@ private:
             visitor_.end_slice(gradient, slice);
         }
         if (columns && (all_clear || last)) {
-            std::vector<std::pair<std::size_t, std::size_t>> open;
+            std::vector<output_element> open;
             for (const auto& [output, position] : columns_)
                 if (!visitor_.element(certified_element<S>{output, position, 0, sum.of(output)[position], from, last})) open.emplace_back(output, position);
             columns_ = std::move(open);
@@ -125,71 +123,10 @@ private:
             for (const auto& [o, element] : open.elements)
                 if (exact_fact fact = exact.element(outputs_[o].name, element); fact.has_value()) open.exact.emplace(std::pair(o, element), std::move(fact.value));
         }
-        if (!columns_decided_ && columns_seen_ && !columns_.empty()) decide_columns(engine, exact);
-    }
-    // Exact sums of what all rows give. Of a mask each pair of query and key is asked for once; of the others each row for each open element.
-    void decide_columns(attention_engine<ball<big_float>>& engine, decided_attention<ball<big_float>>& exact) {
+        if (columns_decided_ || !columns_seen_ || columns_.empty()) return;
         columns_decided_ = true;
-        struct open_sum {
-            std::size_t own_slice = 0, own_row = 0, component = 0; // not of dmask
-            exact_sum sum;
-        };
-        std::vector<open_sum> sums(columns_.size());
-        std::vector<std::size_t> others;                                    // of dk, dv and dq
-        std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_mask; // of dmask, by output and position
-        for (std::size_t at = 0; at < columns_.size(); ++at) {
-            if (outputs_[columns_[at].first].of == nullptr) of_mask.emplace(columns_[at], at);
-            else {
-                find_element(columns_[at], sums[at].own_slice, sums[at].own_row, sums[at].component);
-                others.push_back(at);
-            }
-        }
-        if ((others.size() + (of_mask.empty() ? 0 : p_.n_k)) * p_.slices() * p_.n_q > greatest_exact_sums) return;
-        // What row i of the slice gives to an element of dq, dk or dv.
-        const auto given = [&](const certified_output& output, const open_sum& to, std::size_t slice, std::size_t i, const std::vector<std::size_t>& visible) {
-            if (source_slice(p_.batch, output.of->batch, slice) != to.own_slice) return exact_fact::of(0);
-            if (output.name == "dq") return i == to.own_row ? exact.row().dq(to.component) : exact_fact::of(0);
-            const auto key = std::lower_bound(visible.begin(), visible.end(), to.own_row);
-            if (key == visible.end() || *key != to.own_row) return exact_fact::of(0);
-            const auto j = static_cast<std::size_t>(key - visible.begin());
-            return output.name == "dv" ? exact.row().dv(j, to.component) : exact.row().dk_before_scale(j, to.component);
-        };
-        for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
-            engine.enter(slice);
-            for (std::size_t i = 0; i < engine.rules().queries(slice); ++i) {
-                const std::vector<std::size_t> visible = engine.visible_keys(i);
-                exact.enter(slice, i, visible);
-                for (const std::size_t at : others) sums[at].sum.add(given(outputs_[columns_[at].first], sums[at], slice, i, visible));
-                for (std::size_t o = 0; o < outputs_.size() && !of_mask.empty(); ++o) {
-                    if (outputs_[o].name != "dmask") continue;
-                    for (std::size_t j = 0; j < visible.size(); ++j) {
-                        const auto open = of_mask.find({o, gradient_sums<ball<big_float>>::position_in_mask(p_, outputs_[o], slice, i, visible[j])});
-                        if (open != of_mask.end()) sums[open->second].sum.add(exact.row().ds(j));
-                    }
-                }
-            }
-        }
-        std::vector<std::pair<std::size_t, std::size_t>> left;
-        for (std::size_t at = 0; at < columns_.size(); ++at) {
-            const auto [o, position] = columns_[at];
-            const exact_fact fact = outputs_[o].name == "dk" ? times(sums[at].sum.result(), exact.scale()) : sums[at].sum.result();
-            if (fact.has_value()) visitor_.decided(o, position, 0, fact.value, 0, 0);
-            else left.push_back(columns_[at]);
-        }
-        columns_ = std::move(left);
+        columns_ = decide_columns(p_, outputs_, columns_, engine, exact, [&](std::size_t o, std::size_t position, const exact_rational& value) { visitor_.decided(o, position, 0, value, 0, 0); });
     }
-    // The own slice, row and component of an element of dk, dv or dq.
-    void find_element(const std::pair<std::size_t, std::size_t>& element, std::size_t& slice, std::size_t& row, std::size_t& component) const {
-        const certified_output& output = outputs_[element.first];
-        if (output.of == nullptr) return;
-        for (slice = 0; slice < element_count(output.of->batch); ++slice)
-            for (row = 0; row < output.of->rows; ++row) {
-                const std::size_t first = first_of_row(output.at, output.of->batch, slice, row);
-                for (component = 0; component < output.of->columns; ++component)
-                    if (first + component * output.at.stride.back() == element.second) return;
-            }
-    }
-
     // The rungs that evaluate rows in blocks.
     template <class S> [[nodiscard]] auto& blocks_of() {
         if constexpr (std::same_as<S, double>) return in_double_;
@@ -271,7 +208,7 @@ private:
 
     // Tells the visitor what a rung says of the open elements of a row: `results(name, f)` calls f(element, value) for all of one result. Whether any stays open.
     template <class S, class Results> bool visit_open(open_row& open, std::size_t slice, rung from, bool last, const Results& results) {
-        std::vector<std::pair<std::size_t, std::size_t>> left;
+        std::vector<output_element> left;
         const auto visit = [&](std::size_t o, std::size_t e, const ball<S>& value) {
             const std::size_t position = first_of(o, slice, open.i) + e * outputs_[o].at.stride.back();
             // What an exact argument gives is told where the visitor has its row before it.
@@ -314,9 +251,8 @@ private:
     bool any_rows_ = false, any_columns_ = false;
     std::optional<matrix_stack> dout_;
     std::vector<open_row> rows_; // by slice, then row
-    std::vector<std::pair<std::size_t, std::size_t>> columns_;
+    std::vector<output_element> columns_;
     bool columns_seen_ = false, columns_decided_ = false;
-    static constexpr std::size_t greatest_exact_sums = 10'000'000;
 };
 
 } // namespace attest
