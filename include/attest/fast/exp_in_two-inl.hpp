@@ -2,11 +2,12 @@
 /// \file
 /// e^x in all lanes to about 95 bits, for x and the result as unevaluated sums of two doubles.
 ///
-/// Derivation, with u = 2^−53 and x = high + low, |low| <= u |high|, −694 <= high <= 694: the result is off by less than exp_in_two_error = 2^−94 of e^x.
+/// Derivation, with u = 2^−53 and x = high + low, |low| <= u |high|, −694 <= high <= 694: the result is off by less than exp_in_two_error = 2^−94 of e^x. Each
+/// number below is proved (proofs/exp_in_two.cpp).
 ///
-/// 1. Reduction. k is high/log 2, rounded: |high/log 2 − k| <= 1/2 + 2^−41, so |k| <= 1002. log 2 = L1 + L2 + L3 (1 + u'), |u'| <= u, where L1 and L2 have 41 bits,
-///    and end at 2^−42 and 2^−85; |L3| < 2^−86. a = high − k L1 is a double: it is high itself for k = 0; else |high| > 0.34 and so a is a multiple of
-///    2^−54, below 1/2. k L2 has 51 bits. a − k L2 = c + e exactly. w = low − k L3 is rounded, and e + w is: off by u |w| + u |e + w| <= u (2 |w| + |e|),
+/// 1. Reduction. k is high/log 2, rounded: |high/log 2 − k| <= 1/2 + 2^−41, so |k| <= 1002. log 2 = L1 + L2 + L3 (1 + u'), |u'| <= u, where L1 and L2 end at 2^−42
+///    and 2^−84; |L3| < 2^−86. a = high − k L1 is a double: it is high itself for k = 0; else |high| > 0.34 and so a is a multiple of
+///    2^−54, below 1/2. k L2 has 50 bits. a − k L2 = c + e exactly. w = low − k L3 is rounded, and e + w is: off by u |w| + u |e + w| <= u (2 |w| + |e|),
 ///    |w| <= 694 u + 2^−76, |e| <= u/4. That is less than 2^−95.5. r = c + (e + w), |r| < 0.3466.
 /// 2. e^(r/16) = Σ C_n r^n, C_n = 16^−n/n!, as t_n = C_n + r t_{n+1} from above. For n >= 13 the terms are less than 2^−104 together; those of 12 to 7 are in
 ///    double, q = C_7 + r (C_8 + …), off by less than 2.1u C_7; t_6 = C_6 + r q takes r's high part and rounds the product: in all 4.2u |r| C_7,
