@@ -62,6 +62,10 @@ public:
     template <class S> bool element(const certified_element<S>& e) {
         output_judge& judge = judges_[e.output];
         const rounded_ends ends = ends_of(judge.stored(), e.value);
+        if (const std::optional<ball_in_doubles> doubles = in_doubles(e.value)) {
+            if (!e.last && !ends.agree()) return false;
+            return ask(e.output, e.position, e.in_row, doubles->high, {.rounded_low = ends.low, .rounded_high = ends.high, .from = e.from, .last = e.last, .limits = {}, .doubles = doubles});
+        }
         const enclosure exact = enclosure_of(e.value);
         if (!exact.known && outputs_[e.output].name == "raw_scores")
             if (const std::optional<double> other = raw_of_no_numbers(e.in_row)) {
@@ -100,19 +104,23 @@ private:
         return facts_->is_dot() ? sum : std::numeric_limits<double>::quiet_NaN();
     }
     bool ask(std::size_t output, std::size_t position, std::size_t in_row, const enclosure& exact, const rounded_ends& ends, rung from, bool last) {
+        return ask(output, position, in_row, static_cast<double>(exact.value),
+                   {.exact = exact.value, .radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000), .rounded_low = ends.low, .rounded_high = ends.high, .from = from, .last = last, .limits = {}});
+    }
+    // `nearest`: the exact value as a double.
+    bool ask(std::size_t output, std::size_t position, std::size_t in_row, double nearest, element_facts facts) {
         const stopwatch_of timing(seconds_);
         output_judge& judge = judges_[output];
-        element_facts facts{.exact = exact.value, .radius = exact.known ? exact.radius : ldexp(exact_number(1), 3000), .rounded_low = ends.low, .rounded_high = ends.high, .from = from, .last = last, .limits = {}};
         limits_.clear();
-        for (const std::size_t a : numbers_[output]) limits_.push_back(limits_of(output, position, in_row, a, exact, facts));
+        for (const std::size_t a : numbers_[output]) limits_.push_back(limits_of(output, position, in_row, a, nearest, facts));
         facts.limits = limits_;
         return judge.element(position, facts);
     }
 
     // The limits of an element in one arithmetic; fills in what surrounds it.
-    element_limits limits_of(std::size_t output, std::size_t position, std::size_t in_row, std::size_t a, const enclosure& exact, element_facts& facts) {
+    element_limits limits_of(std::size_t output, std::size_t position, std::size_t in_row, std::size_t a, double nearest, element_facts& facts) {
         const std::string& name = outputs_[output].name;
-        const auto size = size_of(static_cast<double>(exact.value));
+        const double size = size_of(nearest);
         if (!(outputs_[output].of_rows ? values_.near : all_near_)) return {}; // no limit can be made of what is hardly known
         if (is_gradient(name)) {
             if (size > 0) facts.reach = size; // a limit that zero would pass says nothing
@@ -135,7 +143,7 @@ private:
             if (size > 0) facts.reach = size;
             return forward.score(at);
         }
-        facts.reach = reach_of_weight(exact.value, values_.visible.size());
+        facts.reach = reach_of_weight(nearest, values_.visible.size());
         facts.hull_low = 0;
         facts.hull_high = 1;
         return forward.weight(at);

@@ -64,7 +64,7 @@ private:
         const double size = size_of(static_cast<double>(exact.value));
         if (gradient) facts.reach = size > 0 ? size : infinity_of_double;
         else {
-            facts.reach = reach_of_weight(exact.value, values_.visible.size());
+            facts.reach = reach_of_weight(static_cast<double>(exact.value), values_.visible.size());
             facts.hull_low = 0;
             facts.hull_high = 1;
         }

@@ -132,8 +132,8 @@ inline void judge_estimate(output_judge& judge, std::size_t position, element_fa
 
 // A limit as wide as this lets both 0 and the weight of n equal keys stand for the weight: it sees nothing. (Not [0, 1]: where weights are small,
 // limits far below 1 let everything pass.)
-inline double reach_of_weight(const exact_number& weight, std::size_t n) {
-    const auto w = static_cast<double>(weight), equal = 1 / static_cast<double>(n);
+inline double reach_of_weight(double w, std::size_t n) {
+    const double equal = 1 / static_cast<double>(n);
     return std::max(w, size_of(w - equal));
 }
 

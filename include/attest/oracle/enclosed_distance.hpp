@@ -3,11 +3,13 @@
 /// How far a candidate's element is from an exact value that is known to within a radius: bounds, and comparisons that say when they don't tell.
 #pragma once
 
+#include "attest/arithmetic/unfused.hpp"
+#include "attest/oracle/ball_in_doubles.hpp"
 #include "attest/oracle/cells.hpp"
-#include "attest/oracle/rounding.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace attest::detail {
 
@@ -59,6 +61,26 @@ public:
         cell_ = to_cell(static_cast<double>(ldexp(greatest, -greatest_unit_)), bits_of_distances);
     }
 
+    /// The same in doubles: the bounds are wider, but what they tell for certain is the same. `got` is finite.
+    ///
+    /// got − high = s + e exactly (2Sum); with w = e − low rounded, and m = s + w rounded, |got − x| is off from |m| by at most `radius` + 2^−53 (|w| + |m|), for
+    /// which stands twice that. Bounds are moved by more than their own roundings.
+    enclosed_distance(const format& f, double got, const ball_in_doubles& x) {
+        const auto bounds = [](double middle, double off) {
+            const double more = unfused(off * raised) + 0x1p-1074;
+            return std::pair{more < middle ? (middle - more) * lowered : 0.0, (middle + more) * raised};
+        };
+        const double size = std::fabs(x.high), s = got - x.high, of_high = s - got, e = (got - (s - of_high)) - (x.high + of_high), w = e - x.low, m = std::fabs(s + w);
+        // What is known exactly has no bounds around it.
+        const bool is_exact = x.radius == 0 && x.low == 0;
+        std::tie(least_size_, greatest_size_) = is_exact ? std::pair{size, size} : bounds(size, std::fabs(x.low) + x.radius);
+        std::tie(least_, greatest_) = is_exact && e == 0 ? std::pair{m, m} : bounds(m, x.radius + unfused(0x1p-52 * (std::fabs(w) + m)));
+        least_unit_ = unit_exponent(f, least_size_);
+        greatest_unit_ = unit_exponent(f, greatest_size_);
+        least_cell_ = to_cell(times_power_of_two(least_, -greatest_unit_), bits_of_distances);
+        cell_ = greatest_cell_ = to_cell(times_power_of_two(greatest_, -least_unit_), bits_of_distances);
+    }
+
     /// In ULP, to 1/64. Where it is not certain, that of a value on the border of a binade, or of two cells: what precision can't separate from it is most
     /// likely there.
     [[nodiscard]] double cell() const { return cell_; }
@@ -67,7 +89,7 @@ public:
     /// Exponent of the unit in the last place.
     [[nodiscard]] int unit() const { return greatest_unit_; }
     [[nodiscard]] bool unit_is_certain() const { return least_unit_ == greatest_unit_; }
-    /// The least doubles not below the bounds of |x|, and of the distance. A double is below the bound exactly if it is below the double.
+    /// The least doubles not below the bounds of |x|, and of the distance (in doubles, the bounds). A double is below the bound exactly if it is below the double.
     [[nodiscard]] double least_size() const { return least_size_; }
     [[nodiscard]] double greatest_size() const { return greatest_size_; }
     [[nodiscard]] double least() const { return least_; }
@@ -79,6 +101,8 @@ public:
     }
 
 private:
+    static constexpr double raised = 1 + 0x1p-50, lowered = 1 - 0x1p-50;
+    static int unit_exponent(const format& f, double size) { return size == 0 ? f.tiny_exponent() : f.ulp_exponent(split(size).exponent); }
     static int unit_exponent(const format& f, const exact_number& size) { return size.is_zero() ? f.tiny_exponent() : ulp_exponent_at(f, size); }
 
     double least_size_ = 0, greatest_size_ = 0, least_ = 0, greatest_ = 0, least_cell_ = 0, greatest_cell_ = 0, cell_ = 0;

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "attest/arithmetic/ball.hpp"
-#include "attest/oracle/rounding.hpp"
+#include "attest/oracle/ball_in_doubles.hpp"
+
+#include <optional>
 
 namespace attest {
 
@@ -105,15 +107,24 @@ template <class S> [[nodiscard]] rounded_ends ends_of(const format& f, const bal
     return detail::ends_of(f, x.middle(), x.radius());
 }
 
+/// A known number in doubles, if it is kept in those.
+template <class S> [[nodiscard]] std::optional<ball_in_doubles> in_doubles([[maybe_unused]] const ball<S>& x) {
+    if constexpr (std::same_as<S, big_float>) return std::nullopt;
+    else {
+        if (!x.is_number() || !x.is_known()) return std::nullopt;
+        if constexpr (std::same_as<S, double>) return ball_in_doubles{x.middle(), 0, x.radius().as_double()};
+        else return ball_in_doubles{x.middle().high, x.middle().low, x.radius().as_double()};
+    }
+}
+
 /// The same to 192 bits.
 template <class S> [[nodiscard]] enclosure enclosure_of(const ball<S>& x) {
     if (!x.is_number()) return {exact_number(x.nearest_double()), exact_number(0), true};
     if (!x.is_known()) return {exact_number(0), exact_number(0), false};
     if constexpr (std::same_as<S, double>) return {exact_number(x.middle()), detail::exact_of(x.radius()), true};
     else if constexpr (std::same_as<S, double_double>) {
-        const exact_number high(x.middle().high), sum = high + exact_number(x.middle().low);
-        const bool exactly = sum - high == exact_number(x.middle().low);
-        return {sum, detail::exact_of(x.radius()) + (exactly ? exact_number(0) : abs(ldexp(sum, -190))), true};
+        const ball_in_doubles parts{x.middle().high, x.middle().low, x.radius().as_double()};
+        return {parts.exact(), parts.exact_radius(), true};
     } else {
         // Far below every format and every limit: decimal digits of 10^(−10^15) would take forever.
         if (const magnitude greatest = x.greatest(); greatest < magnitude::power_of_two(-40000) && !greatest.is_zero()) return {exact_number(0), ldexp(exact_number(1), -40000), true};

@@ -21,6 +21,7 @@
 #include "attest/oracle/tally.hpp"
 #include "attest/oracle/verdict.hpp"
 
+#include <range/v3/algorithm/all_of.hpp>
 #include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/algorithm/find.hpp>
 #include <range/v3/algorithm/min_element.hpp>
@@ -42,6 +43,7 @@ struct element_facts {
     double hull_low = -detail::infinity_of_double; ///< no right kernel is below this by more than `beyond` of its limits …
     double hull_high = detail::infinity_of_double; ///< … or above this: the hull of V, or 0 and 1
     bool judged = true;            ///< false: the row sees NaN or infinity, and nothing is said
+    std::optional<ball_in_doubles> doubles = {}; ///< the same as `exact` and `radius`, which then need not be given
     std::optional<std::size_t> row = {}; ///< number of the row, 0, 1, 2, …; nothing: rows lie along the last dimension
 };
 
@@ -124,13 +126,18 @@ private:
     };
 
     // judge_element.hpp: one element against the limits.
+    [[nodiscard]] bool element_in_doubles(std::size_t position, double got, const element_facts& facts);
+    [[nodiscard]] bool element_exactly(std::size_t position, double got, const element_facts& facts);
     void compare(double got, const detail::enclosed_distance& distance, const element_facts& facts);
     [[nodiscard]] bool is_settled(std::size_t position, const detail::enclosed_distance& distance, bool judged) const;
     void count_declared(std::size_t position, double got, const element_facts& facts);
+    void count_settled(const detail::enclosed_distance& distance, const detail::shown_element& e, const element_facts& facts, bool differs, bool in_doubt, bool is_precise = true);
     void count_of_all(std::size_t row, const element_facts& facts);
     void count_against_limits(std::size_t row, const detail::enclosed_distance& distance, const detail::shown_element& e, const element_facts& facts,
                               bool differs, bool in_doubt);
 
+    // Where both ends round to one number. (The sum is −0 only if both are.)
+    [[nodiscard]] static double rounded_of(const element_facts& facts) { return facts.rounded_low == 0 ? facts.rounded_low + facts.rounded_high : facts.rounded_low; }
     [[nodiscard]] bool could_be_worst(std::size_t position, double cell) const {
         return !worst_ || cell > worst_->ulp || (cell == worst_->ulp && position < worst_->position);
     }

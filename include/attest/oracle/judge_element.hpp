@@ -10,9 +10,36 @@ namespace attest {
 inline bool output_judge::element(std::size_t position, const element_facts& facts) {
     const auto is_no_limit = [](const element_limits& l) { return !(l.certain >= 0) || !(l.expected >= 0) || !(l.beyond >= 0); };
     // It would let anything pass.
-    if (!(facts.radius >= exact_number(0)) || facts.limits.size() != possible_.size() || ranges::any_of(facts.limits, is_no_limit))
+    if (!(facts.doubles ? facts.doubles->radius >= 0 : facts.radius >= exact_number(0)) || facts.limits.size() != possible_.size() || ranges::any_of(facts.limits, is_no_limit))
         throw std::logic_error("a limit or a radius is not a number, or missing, in " + result_.name);
     const double got = decode(candidate_, position);
+    if (!facts.doubles) return element_exactly(position, got, facts);
+    if (element_in_doubles(position, got, facts)) return true;
+    element_facts whole = facts;
+    whole.exact = facts.doubles->exact();
+    whole.radius = facts.doubles->exact_radius();
+    return element_exactly(position, got, whole);
+}
+
+// Settles and counts what bounds in doubles tell for certain: narrower ones would say the same. False, and nothing is counted, if that is not enough.
+inline bool output_judge::element_in_doubles(std::size_t position, double got, const element_facts& facts) {
+    if (facts.rounded_low != facts.rounded_high || !detail::is_finite(got)) return false;
+    const detail::enclosed_distance distance(format_, got, *facts.doubles);
+    if (!distance.cell_is_certain() || !distance.unit_is_certain() || !detail::is_finite(distance.cell())) return false;
+    compare(got, distance, facts);
+    const auto is_certain = [](const pair_of_limits& c) { return c.certain.limit_is_certain() && c.expected.limit_is_certain(); };
+    if (!ranges::all_of(compared_, is_certain) || !is_settled(position, distance, facts.judged)) return false;
+    const auto is_outside = [](const pair_of_limits& c) { return c.certain.where == detail::side::outside || c.expected.where == detail::side::outside; };
+    detail::shown_element shown{position, got, {}, {}, rounded_of(facts), distance.cell()};
+    if (could_be_worst(position, distance.cell()) || ranges::any_of(compared_, is_outside)) {
+        shown.exact = facts.doubles->exact();
+        shown.radius = facts.doubles->exact_radius();
+    }
+    count_settled(distance, shown, facts, got != facts.rounded_low, false);
+    return true;
+}
+
+inline bool output_judge::element_exactly(std::size_t position, double got, const element_facts& facts) {
     if (!facts.exact.is_finite()) {
         count_declared(position, got, facts);
         return true;
@@ -36,15 +63,9 @@ inline bool output_judge::element(std::size_t position, const element_facts& fac
     // Where the radius does not even tell a number of the format from its neighbours' neighbours, precision ran out, and nothing is exact.
     const double coarsest = is_zero ? 0x1p-10 * compared_.front().certain.high : detail::times_power_of_two(0.5, distance.unit());
     const bool is_precise = is_rounded || (detail::is_finite(coarsest) && facts.radius <= exact_number(coarsest));
-    const std::size_t row = row_of(position, facts);
-    count_of_all(row, facts);
     if (facts.judged && in_doubt) ++result_.unseparated;
-    if (facts.judged && is_precise && !differs) ++result_.exact;
     if (!detail::is_finite(got)) ++result_.not_finite;
-    if (detail::is_finite(distance.cell())) squares_.add(distance.cell());
-    // The sum is −0 only if both are.
-    const double rounded = !is_rounded ? round_to(format_, exact) : facts.rounded_low == 0 ? facts.rounded_low + facts.rounded_high : facts.rounded_low;
-    count_against_limits(row, distance, {position, got, exact, radius, rounded, distance.cell()}, facts, differs, in_doubt);
+    count_settled(distance, {position, got, exact, radius, is_rounded ? rounded_of(facts) : round_to(format_, exact), distance.cell()}, facts, differs, in_doubt, is_precise);
     return true;
 }
 
@@ -78,6 +99,15 @@ inline bool output_judge::is_settled(std::size_t position, const detail::enclose
     return !is_shown || (distance.cell_is_certain() && distance.unit_is_certain() && limits_are_certain);
 }
 
+// `differs`: from the correctly rounded value. `in_doubt`, not `is_precise`: precision ran out.
+inline void output_judge::count_settled(const detail::enclosed_distance& distance, const detail::shown_element& e, const element_facts& facts, bool differs, bool in_doubt, bool is_precise) {
+    const std::size_t row = row_of(e.position, facts);
+    count_of_all(row, facts);
+    if (facts.judged && is_precise && !differs) ++result_.exact;
+    if (detail::is_finite(distance.cell())) squares_.add(distance.cell());
+    count_against_limits(row, distance, e, facts, differs, in_doubt);
+}
+
 inline void output_judge::count_of_all(std::size_t row, const element_facts& facts) {
     ++result_.elements;
     rows_.insert(row);
@@ -89,7 +119,6 @@ inline void output_judge::count_of_all(std::size_t row, const element_facts& fac
     }
 }
 
-// `differs`: from the correctly rounded value. `in_doubt`: precision ran out.
 inline void output_judge::count_against_limits(std::size_t row, const detail::enclosed_distance& distance, const detail::shown_element& e,
                                                const element_facts& facts, bool differs, bool in_doubt) {
     const double unit = detail::times_power_of_two(1, distance.unit());
