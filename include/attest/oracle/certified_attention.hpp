@@ -49,7 +49,12 @@ public:
     void add_column_element(std::size_t output, std::size_t position) { columns_.emplace_back(output, position); }
 
     void run(rung first, const progress& tell) {
-        climb(first, how_.precision, [&]<class S>(rung from, bool last) { return attempt<S>(from, last, tell); });
+        climb(first, how_.precision, [&]<class S>(rung from, bool last) {
+            const bool in_blocks = !std::same_as<S, big_float> && fits_ && !wants("raw_scores"), open = attempt<S>(from, last, in_blocks, tell);
+            // A sum over rows that bounds of whole rows and columns leave open is dear on the next rung, and most likely settled by the formula itself on this one.
+            if (!std::same_as<S, double_double> || !in_blocks || columns_.empty()) return open;
+            return attempt<S>(from, last, false, tell);
+        });
     }
 
 private:
@@ -60,7 +65,7 @@ private:
         bool all, asked = false; // not yet visited; exact arguments have been asked
         std::map<output_element, exact_rational> exact = {}; // what they gave
     };
-    template <class S> bool attempt(rung from, bool last, const progress& tell) {
+    template <class S> bool attempt(rung from, bool last, bool in_blocks, const progress& tell) {
         attention_engine<ball<S>> engine(how_, inputs_, p_);
         // Before enclosures in many digits: what exact arguments say, once.
         if constexpr (std::same_as<S, big_float>) {
@@ -72,7 +77,6 @@ private:
         for (const auto& [output, position] : columns_) sum.want(output);
         if (columns) visitor_.begin_columns();
         bool all_clear = true;
-        const bool in_blocks = !std::same_as<S, big_float> && fits_ && !wants("raw_scores");
         std::vector<open_row> still_open;
         std::size_t done = 0, next = 0;
         for (std::size_t slice = 0; slice < p_.slices(); ++slice) {
