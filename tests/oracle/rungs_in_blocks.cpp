@@ -99,3 +99,22 @@ TEST_CASE("weights from a rounded lse of 10^18 may be anything", "[oracle]") {
     CHECK(result.outputs[0].outside_certain == 0);
     CHECK_FALSE(attest::passes(result.verdict)); // nor does it tell anything
 }
+
+TEST_CASE("a sum over rows that cancels does not climb farther than the formula's own enclosure asks", "[oracle]") {
+    // Two rows are the same but for dout, and the weights' errors in them are not known to be: what is left of dv is far below both.
+    for (const int bits : {28, 29, 30, 31, 32, 33, 34}) {
+        CAPTURE(bits);
+        member q = random_member({1, 1, 1, 64}, 21, dtype::f64);
+        q.shape[2] = 2;
+        q.values.insert(q.values.end(), q.values.begin(), q.values.begin() + 64);
+        const question asked{{{"op", "attention"}},
+                             {{"q", q}, {"k", random_member({1, 1, 40, 64}, 22, dtype::f64)}, {"v", random_member({1, 1, 40, 1}, 23, dtype::f64)},
+                              {"dout", {{1, 1, 2, 1}, {1, -1 + std::ldexp(1.0, -bits)}, dtype::f64}}}};
+        const auto exact = values_of(asked, {"dv"});
+        member dv{{1, 1, 40, 1}, {}, dtype::f64};
+        for (const long double x : exact.at("dv").values) dv.values.push_back(static_cast<double>(x));
+        const auto result = checked(asked, {{"dv", dv}}, {{"arithmetic", "f64"}});
+        CHECK(result.verdict == verdict::exact);
+        CHECK(result.outputs[0].rungs.in_double_double == 40);
+    }
+}

@@ -104,10 +104,13 @@ private:
             visitor_.end_slice(gradient, slice);
         }
         if (columns && (all_clear || last)) {
-            std::vector<output_element> open;
-            for (const auto& [output, position] : columns_)
-                if (!visitor_.element(certified_element<S>{output, position, 0, sum.of(output)[position], from, last})) open.emplace_back(output, position);
-            columns_ = std::move(open);
+            // Twice: what could have been the greatest of all that came before it need not be known so well when all have come.
+            for (int pass = 0; pass < 2; ++pass) {
+                std::vector<output_element> open;
+                for (const auto& [output, position] : columns_)
+                    if (!visitor_.element(certified_element<S>{output, position, 0, sum.of(output)[position], from, last})) open.emplace_back(output, position);
+                columns_ = std::move(open);
+            }
             columns_seen_ = true;
         }
         rows_ = std::move(still_open);
