@@ -19,6 +19,9 @@ namespace attest {
 ///     void end_slice(const slice_gradient<ball<S>>&, slice)      after the rows of a slice, on such a rung: all of them
 ///     void decided(output, position, in_row, exact_rational, slice, i)   what an exact argument gives; the row was begun before
 ///
+/// A visitor with a member `looks_back` says that what settles an element depends on others: what could have been the greatest of all that came before need not be known so
+/// well when all have come. Sums over rows are told to it twice by a rung.
+///
 /// Rows that are padding, and rows that see a NaN or an infinity (`finite_row`), are not visited.
 template <class Visitor> class certified_attention {
 public:
@@ -58,6 +61,8 @@ public:
     }
 
 private:
+    static constexpr bool visitor_looks_back = requires { Visitor::looks_back; };
+
     // The elements that are open: pairs of output and element of the row.
     struct open_row {
         std::size_t slice, i;
@@ -104,8 +109,7 @@ private:
             visitor_.end_slice(gradient, slice);
         }
         if (columns && (all_clear || last)) {
-            // Twice: what could have been the greatest of all that came before it need not be known so well when all have come.
-            for (int pass = 0; pass < 2; ++pass) {
+            for (int pass = 0; pass < (visitor_looks_back ? 2 : 1); ++pass) {
                 std::vector<output_element> open;
                 for (const auto& [output, position] : columns_)
                     if (!visitor_.element(certified_element<S>{output, position, 0, sum.of(output)[position], from, last})) open.emplace_back(output, position);

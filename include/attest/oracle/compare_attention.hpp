@@ -13,6 +13,8 @@ namespace attest::detail {
 // The visitor of the ladder: makes the limits of what it is told, and asks the judges.
 class attention_comparison {
 public:
+    static constexpr bool looks_back = true; // the report shows the greatest of all
+
     attention_comparison(const conventions& how, const std::vector<named_view>& inputs, const attention_problem& p, const std::vector<certified_output>& outputs,
                          std::vector<output_judge>& judges, double lambda, const fast::limit_kernels& kernels)
         : p_{p}, outputs_{outputs}, judges_{judges}, lambda_{lambda} {
