@@ -86,6 +86,8 @@ public:
     [[nodiscard]] double cell() const { return cell_; }
     [[nodiscard]] double greatest_cell() const { return greatest_cell_; }
     [[nodiscard]] bool cell_is_certain() const { return least_cell_ == greatest_cell_; }
+    /// Whether it is one of two neighbours, at most: what rms is made of.
+    [[nodiscard]] bool cell_is_nearly_certain() const { return cell_is_certain() || greatest_cell_ - least_cell_ <= std::max(power_of_two(-bits_of_distances), least_cell_ * 0x1p-45); }
     /// Exponent of the unit in the last place.
     [[nodiscard]] int unit() const { return greatest_unit_; }
     [[nodiscard]] bool unit_is_certain() const { return least_unit_ == greatest_unit_; }

@@ -3,13 +3,13 @@
 /// Judges one candidate tensor, element by element: its distance from the exact value against the two limits of each arithmetic.
 ///
 /// Values come as enclosures, from one rung of the ladder after the other, and in any order: nothing that is reported depends on the order or on the rung,
-/// but for the shares of the rungs and rms (whose sums are exact, but to which an element next to the border of a cell or of a binade adds what its rung
-/// knows). An element counts once everything that is said of it is beyond doubt; until then `element` returns false and counts nothing. Doubt is about
+/// but for the shares of the rungs and the last digits of rms (whose sums are exact, but to which an element next to the border of a cell adds what its
+/// rung knows). An element counts once everything that is said of it is beyond doubt; until then `element` returns false and counts nothing. Doubt is about
 ///
 /// - its correct rounding, for which both ends of the enclosure must round to the same number (a value that its radius does not tell from zero never does,
 ///   unless all of the enclosure rounds to zero);
 /// - the side of a limit on which it lies, for each arithmetic that is tried, for the certain and for the expected limit;
-/// - its distance to 1/64 ULP and its limits in ULP, if it could be the worst element or the first outside a limit; and its share of a limit, to 1/4096,
+/// - its distance to 1/32 ULP; and to 1/64 ULP, with its limits in ULP, if it could be the worst element or the first outside a limit; and its share of a limit, to 1/4096,
 ///   if that could be the greatest.
 ///
 /// At the last rung doubt counts in the candidate's favour: both neighbours of a tie are correctly rounded, and on the limit is inside.

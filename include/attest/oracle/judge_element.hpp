@@ -87,6 +87,7 @@ inline void output_judge::compare(double got, const detail::enclosed_distance& d
 
 // Whether everything that would be said of the element is beyond doubt.
 inline bool output_judge::is_settled(std::size_t position, const detail::enclosed_distance& distance, bool judged) const {
+    if (!distance.cell_is_nearly_certain()) return false;
     bool is_shown = could_be_worst(position, distance.greatest_cell()), limits_are_certain = true;
     for (std::size_t a = 0; a < possible_.size(); ++a) {
         const auto settles = [&](const detail::compared& c, const detail::limit_tally& t) {
