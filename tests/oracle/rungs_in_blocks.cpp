@@ -43,7 +43,7 @@ TEST_CASE("sums over rows that are not asked for are no rows: a NaN in q, and dk
 }
 
 TEST_CASE("what precision does not tell from 0 is not exact, whatever arithmetic is declared", "[oracle]") {
-    // The last three values cancel the others, to some 150 bits; 64 bits, which count as 128, do not tell what is left from 0, which it is not.
+    // The last three values cancel the others, to some 150 bits; 64 bits do not tell what is left from 0, which it is not.
     using number = attest::real<60>;
     std::mt19937_64 random(1);
     std::normal_distribution<> normal;
@@ -100,15 +100,15 @@ TEST_CASE("weights from a rounded lse of 10^18 may be anything", "[oracle]") {
     CHECK_FALSE(attest::passes(result.verdict)); // nor does it tell anything
 }
 
-TEST_CASE("the last rung knows no less than the second, whatever precision is declared", "[oracle]") {
-    // What is left of dq, a 2^20th of its terms, needs more than 64 bits for its cell.
-    const question asked{{{"op", "attention"}, {"precision", "64"}},
-                         {{"q", random_member({1, 1, 3, 64}, 31, dtype::f64)}, {"k", random_member({1, 1, 30, 64}, 32, dtype::f64)}, {"v", random_member({1, 1, 30, 2}, 33, dtype::f64)},
-                          {"dout", random_member({1, 1, 3, 2}, 34, dtype::f64)}}};
-    const auto exact = values_of({{{"op", "attention"}}, asked.inputs}, {"dq"});
-    member dq{{1, 1, 3, 64}, {}, dtype::f64};
-    for (const long double x : exact.at("dq").values) dq.values.push_back(static_cast<double>(x * (1 + 0x1p-30L)));
-    const auto result = checked(asked, {{"dq", dq}}, {{"arithmetic", "f64"}});
+TEST_CASE("where no later rung knows more, the second is the formula itself", "[oracle]") {
+    // Two keys are the same, and what is left of their values needs more than 64 bits for its cell; bounds of whole rows do not give them.
+    question asked{{{"op", "attention"}, {"precision", "64"}},
+                   {{"q", random_member({1, 1, 1, 64}, 31, dtype::f64)}, {"k", random_member({1, 1, 30, 64}, 32, dtype::f64)}, {"v", {{1, 1, 30, 1}, std::vector<double>(30), dtype::f64}}}};
+    std::copy_n(asked.inputs["k"].values.begin(), 64, asked.inputs["k"].values.begin() + 64);
+    asked.inputs["v"].values[0] = 1;
+    asked.inputs["v"].values[1] = -1 + 0x1p-31;
+    const auto exact = values_of({{{"op", "attention"}}, asked.inputs}, {"out"});
+    const auto result = checked(asked, {{"out", {{1, 1, 1, 1}, {static_cast<double>(exact.at("out").values[0] * (1 + 0x1p-30L))}, dtype::f64}}}, {{"arithmetic", "f64"}});
     CHECK(result.outputs[0].unseparated == 0);
 }
 

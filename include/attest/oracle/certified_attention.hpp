@@ -53,7 +53,10 @@ public:
 
     void run(rung first, const progress& tell) {
         climb(first, how_.precision, [&]<class S>(rung from, bool last) {
-            const bool in_blocks = !std::same_as<S, big_float> && fits_ && !wants("raw_scores"), open = attempt<S>(from, last, in_blocks, tell);
+            // What bounds of whole rows leave open, a later rung must be able to settle.
+            constexpr std::size_t bits_of_pairs = 106;
+            const bool in_blocks = (std::same_as<S, double> || (std::same_as<S, double_double> && how_.precision > bits_of_pairs)) && fits_ && !wants("raw_scores");
+            const bool open = attempt<S>(from, last, in_blocks, tell);
             // A sum over rows that bounds of whole rows and columns leave open is dear on the next rung, and most likely settled by the formula itself on this one.
             if (!std::same_as<S, double_double> || !in_blocks || columns_.empty()) return open;
             return attempt<S>(from, last, false, tell);

@@ -37,13 +37,13 @@ template <class S> struct certified_element {
 };
 
 /// Climbs, from a rung on: `attempt.template operator()<S>(rung, last)` evaluates what is open in balls of S and returns whether anything still is. `precision`: the most
-/// bits, at least 128: no less than what double_double knows.
+/// bits.
 template <class Attempt> void climb(rung first, std::size_t precision, const Attempt& attempt) {
     constexpr std::size_t first_real_bits = 192;
     if (first == rung::in_double && !attempt.template operator()<double>(rung::in_double, false)) return;
     if (first != rung::in_real && !attempt.template operator()<double_double>(rung::in_double_double, false)) return;
     for (std::size_t bits = first_real_bits;; bits *= 2) {
-        const std::size_t most = std::max<std::size_t>(precision, 128);
+        const std::size_t most = std::max<std::size_t>(precision, 64);
         const working_precision use(static_cast<unsigned>(std::min(bits, most)));
         if (!attempt.template operator()<big_float>(rung::in_real, bits >= most) || bits >= most) return;
     }
