@@ -83,6 +83,14 @@ TEST_CASE("dq of a q that several batch elements read, and more queries than key
     for (const char* arithmetic : {"f32", "bf16+f32"}) CHECK(checked(asked, {{"dq", dq}}, {{"arithmetic", arithmetic}}).verdict == verdict::exact); // limits of 16 bits look at keys one by one
 }
 
+TEST_CASE("gradients where queries and keys have no components", "[oracle]") {
+    const question asked{{{"op", "attention"}, {"scale", "1"}},
+                         {{"q", {{1, 1, 3, 0}, {}, dtype::f32}}, {"k", {{1, 1, 3, 0}, {}, dtype::f32}}, {"v", {{1, 1, 3, 2}, std::vector<double>(6, 1.0), dtype::f32}},
+                          {"dout", {{1, 1, 3, 2}, std::vector<double>(6, 1.0), dtype::f32}}}};
+    for (const char* arithmetic : {"f32", "bf16+f32"})
+        CHECK(checked(asked, {{"dv", {{1, 1, 3, 2}, std::vector<double>(6, 1.0), dtype::f32}}, {"dk", {{1, 1, 3, 0}, {}, dtype::f32}}}, {{"arithmetic", arithmetic}}).verdict == verdict::exact);
+}
+
 TEST_CASE("the weight of a key behind a mask of billions, by a rounded lse", "[oracle]") {
     const question asked{{{"op", "attention"}},
                          {{"q", {{1, 1, 1, 1}, {0}, dtype::f32}}, {"k", {{1, 1, 2, 1}, {1, 2}, dtype::f32}}, {"v", {{1, 1, 2, 1}, {1, 2}, dtype::f32}},

@@ -86,6 +86,8 @@ struct brief_matrix {
         for (std::size_t l = 0; l < count; ++l) rows[l] = of.data() + (which != nullptr ? (*which)[l] : l) * d;
         return rows;
     }
+    /// The greatest magnitude of row j; rows without components are not counted.
+    [[nodiscard]] double greatest_of(std::size_t j) const { return d == 0 ? 0 : greatest[j]; }
     [[nodiscard]] const double* row(std::size_t j) const { return value.data() + j * d; }
     [[nodiscard]] const double* magnitudes(std::size_t j) const { return magnitude.data() + j * d; }
     [[nodiscard]] const double* sizes(std::size_t j) const { return (has_sizes ? size : magnitude).data() + j * d; }
@@ -179,7 +181,7 @@ struct rows_of_keys {
     [[nodiscard]] const double* value(std::size_t l) const { return matrix->row(number(l)); }
     [[nodiscard]] const double* magnitude(std::size_t l) const { return matrix->magnitudes(number(l)); }
     [[nodiscard]] const double* size(std::size_t l) const { return matrix->sizes(number(l)); }
-    [[nodiscard]] double greatest(std::size_t l) const { return matrix->greatest[number(l)]; }
+    [[nodiscard]] double greatest(std::size_t l) const { return matrix->greatest_of(number(l)); }
     [[nodiscard]] std::vector<const double*> values(std::size_t n) const { return matrix->rows(matrix->value, key, n); }
     [[nodiscard]] std::vector<const double*> magnitudes(std::size_t n) const { return matrix->rows(matrix->magnitude, key, n); }
 

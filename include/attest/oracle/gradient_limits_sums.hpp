@@ -104,7 +104,7 @@ public:
                 accumulate(to, row.queries->sizes(own), of_operand + unfused(e.over_rows * size), 0, d_k);
             }
             sizes += unfused(size * row.keys.greatest(l));
-            size_of_dk[key] += unfused(size * row.queries->greatest[own]);
+            size_of_dk[key] += unfused(size * row.queries->greatest_of(own));
             const double f = r.factor[l], w = b.weight.high[l];
             if (f == 0) continue;
             const two_stores stored = errors_of_stores(a, w, f);
