@@ -9,6 +9,7 @@
 #define ATTEST_FAST_LIMIT_KERNELS_INL_HPP
 #endif
 
+#include "attest/fast/limit_main_sums-inl.hpp"
 #include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/limit_scores-inl.hpp"
 #include "attest/fast/limit_sums-inl.hpp"
@@ -17,6 +18,7 @@ namespace attest::fast::ATTEST_FAST_TARGET {
 
 inline constexpr limit_kernels limit_table{
     .main_sums = main_sums,
+    .partial_sums = partial_sums,
     .size_sums = size_sums,
     .pair_sums = pair_sums,
     .score_sums = score_sums,

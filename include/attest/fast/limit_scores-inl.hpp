@@ -10,14 +10,14 @@
 #endif
 
 #include "attest/elementary/exp.hpp"
+#include "attest/fast/exponentials-inl.hpp"
 #include "attest/fast/limit_kernels.hpp"
 #include "attest/fast/limit_rows-inl.hpp"
-#include "attest/fast/pack-inl.hpp"
 
 ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
 
-inline void dot_sizes(const dot_sizes_call& call) {
+template <bool with_raw> void dot_sizes_of(const dot_sizes_call& call) {
     constexpr std::size_t at_once = key_block / pack::lanes < 4 ? key_block / pack::lanes : 4;
     for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
         for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
@@ -26,21 +26,23 @@ inline void dot_sizes(const dot_sizes_call& call) {
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) raw[v] = sizes[v] = pack::zero();
             for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
-                const pack q = pack::broadcast(call.query[c]);
+                const pack q = pack::broadcast(call.query[c]), size = absolute(q);
                 ATTEST_FAST_UNROLL
                 for (std::size_t v = 0; v < at_once; ++v) {
-                    const pack term = product(q, pack::load(key + v * pack::lanes));
-                    raw[v] += term;
-                    sizes[v] += absolute(term);
+                    const pack k = pack::load(key + v * pack::lanes);
+                    if constexpr (with_raw) raw[v] = multiply_add(q, k, raw[v]);
+                    sizes[v] = multiply_add(size, absolute(k), sizes[v]);
                 }
             }
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) {
-                raw[v].store(call.raw + block * key_block + part + v * pack::lanes);
-                sizes[v].store(call.sizes + block * key_block + part + v * pack::lanes);
+                const std::size_t at = block * key_block + part + v * pack::lanes;
+                if constexpr (with_raw) raw[v].store(call.raw + at);
+                sizes[v].store(call.sizes + at);
             }
         }
 }
+inline void dot_sizes(const dot_sizes_call& call) { call.raw != nullptr ? dot_sizes_of<true>(call) : dot_sizes_of<false>(call); }
 
 inline void alike_squares(const alike_squares_call& call) {
     for (std::size_t i = 0; i < call.count; i += pack::lanes) {
@@ -66,7 +68,7 @@ inline void score_errors(const score_errors_call& call) {
     const pack of_query = product(log2_e, all(call.of_query)) * all(call.scale < call.root_of_scale ? call.root_of_scale : call.scale);
     for (std::size_t j = 0; j < call.count; j += pack::lanes) {
         const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
-        const pack terms = load_first(call.terms + j, here, 0.0), scaled = absolute(load_first(call.scaled + j, here, 0.0));
+        const pack terms = load_first(call.terms + j, here, 0.0), scaled = call.stored ? absolute(load_first(call.scaled + j, here, 0.0)) : pack::zero();
         pack error = product(scale, product(relative, terms));
         error += product(of_sum, tiny_of_sum + product(kept_tiny, load_first(call.operands + j, here, 0.0))) + product(tiny, terms);
         const pack size = product(scale, terms) + error, unscaled = call.scale > 0 ? size / scale : maximum(terms, size);
@@ -140,34 +142,57 @@ inline void exponentials_of_any(const double* x, std::size_t count, double* to) 
         store_first(exp_of_lanes(load_first(x + j, here, 0.0)), to + j, here);
     }
 }
-inline grown_weights_sums grown_weights(const grown_weights_call& call) {
-    const pack slack = pack::broadcast(call.slack), flush = pack::broadcast(call.flush), infinity = pack::broadcast(attest::detail::infinity_of_double);
-    pack least = infinity, greatest = -infinity;
-    grown_weights_sums sums{0, 0, 0, 0, 0};
-    for (std::size_t j = 0; j < call.count; j += pack::lanes) {
-        const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
-        const pack w = load_first(call.weight + j, here, call.weight[j]), bound = load_first(call.log_weight + j, here, call.log_weight[j]), up = exp_of_lanes(bound);
-        const pack raised = product(w, product(product(bound, up), slack));
-        least = minimum(w, least);
-        greatest = maximum(bound, greatest);
-        store_first(product(w, up), call.grown + j, here);
-        store_first(raised, call.raised + j, here);
-        if (call.more != nullptr) store_first(w + raised, call.more + j, here);
-        if (call.flushed != nullptr) store_first(raised + flush, call.flushed + j, here);
-        store_first(product(w, exp_of_lanes(-bound)), call.shrunk + j, here);
+
+// e^x and e^−x for |x| <= 2^−6, from their even and odd parts. What is left out is below x^8/40320 <= 2^−63.
+inline constexpr double both_ways = 0x1p-6;
+struct exp_pair {
+    pack up, down;
+};
+ATTEST_FAST_INLINE exp_pair exp_both_ways(pack x) {
+    const auto all = [](double number) { return pack::broadcast(number); };
+    const pack square = product(x, x), even = multiply_add(multiply_add(multiply_add(square, all(1 / 720.0), all(1 / 24.0)), square, all(0.5)), square, all(1)),
+               odd = product(x, multiply_add(multiply_add(multiply_add(square, all(1 / 5040.0), all(1 / 120.0)), square, all(1 / 6.0)), square, all(1)));
+    return {even + odd, even - odd};
+}
+ATTEST_FAST_INLINE exp_pair exp_both_ways_of_any(pack x) { return {exp_of_lanes(x), exp_of_lanes(-x)}; }
+
+template <bool near> void grow_weights(const grown_weights_call& call, grown_weights_sums& to) {
+    const pack slack = pack::broadcast(call.slack);
+    pack raised_sums[row_packs], shrunk_sums[row_packs], more_sums[row_packs];
+    for (std::size_t v = 0; v < row_packs; ++v) raised_sums[v] = shrunk_sums[v] = more_sums[v] = pack::zero();
+    for (std::size_t first = 0; first < call.count; first += row_lanes) {
+        ATTEST_FAST_UNROLL
+        for (std::size_t v = 0; v < row_packs; ++v) {
+            const std::size_t j = first + v * pack::lanes;
+            if (j >= call.count) break;
+            const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
+            const pack w = load_first(call.weight + j, here, 0.0), bound = load_first(call.log_weight + j, here, 0.0);
+            const exp_pair e = near ? exp_both_ways(bound) : exp_both_ways_of_any(bound);
+            const pack raised = product(w, product(product(bound, e.up), slack));
+            if (call.grown != nullptr) store_first(product(w, e.up), call.grown + j, here);
+            store_first(raised, call.raised + j, here);
+            raised_sums[v] += raised;
+            shrunk_sums[v] += product(w, e.down);
+            more_sums[v] += w + raised;
+        }
     }
-    for (std::size_t j = 0; j < call.count; ++j) {
-        sums.raised += call.raised[j];
-        sums.shrunk += call.shrunk[j];
-        if (call.more != nullptr) sums.more += call.more[j];
-    }
-    double lanes[pack::lanes];
+    to.raised = sum_of_lanes(raised_sums);
+    to.shrunk = sum_of_lanes(shrunk_sums);
+    to.more = sum_of_lanes(more_sums);
+}
+// The least of a row's numbers, and the greatest.
+ATTEST_FAST_INLINE double least_of(const double* x, std::size_t count) {
+    pack least = pack::broadcast(attest::detail::infinity_of_double);
+    for (std::size_t j = 0; j < count; j += pack::lanes) least = minimum(load_first(x + j, count - j < pack::lanes ? count - j : pack::lanes, x[j]), least);
+    double lanes[pack::lanes], all = attest::detail::infinity_of_double;
     least.store(lanes);
-    sums.least_weight = lanes[0];
-    for (const double x : lanes) sums.least_weight = x < sums.least_weight ? x : sums.least_weight;
-    greatest.store(lanes);
-    sums.greatest_log_weight = lanes[0];
-    for (const double x : lanes) sums.greatest_log_weight = x > sums.greatest_log_weight ? x : sums.greatest_log_weight;
+    for (const double one : lanes) all = one < all ? one : all;
+    return all;
+}
+inline grown_weights_sums grown_weights(const grown_weights_call& call) {
+    grown_weights_sums sums{least_of(call.weight, call.count), greatest_of(call.log_weight, call.count), 0, 0, 0};
+    const bool near = sums.greatest_log_weight <= both_ways && -both_ways <= least_of(call.log_weight, call.count);
+    near ? grow_weights<true>(call, sums) : grow_weights<false>(call, sums);
     return sums;
 }
 
