@@ -27,6 +27,7 @@ inline constexpr limit_kernels limit_table{
     .row_sums = row_sums,
     .add_products = add_products,
     .dot_sizes = dot_sizes,
+    .product_sizes = product_sizes,
     .alike_squares = alike_squares,
     .score_errors = score_errors,
     .log_weights = log_weights,

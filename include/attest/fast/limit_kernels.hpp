@@ -3,7 +3,7 @@
 /// The sums that the limits of a row are made of, as plain data: a table of functions, compiled for one instruction set.
 ///
 /// Lanes are the components of the output (or the keys, where scores are made): each lane does the operations of one component, key after key. So the bits
-/// depend neither on the number of lanes nor on the target. The sums that cost most (main_sums, dot_sizes) round a product and a sum together, on every target
+/// depend neither on the number of lanes nor on the target. The sums that cost most (main_sums, dot_sizes, product_sizes) round a product and a sum together, on every target
 /// (fast/pack-inl.hpp); elsewhere no product is fused with a sum. What the sums mean is said in oracle/limits_row.hpp,
 /// limits_expected.hpp, limits_alike.hpp, limits_query.hpp and limits_score_sizes.hpp; here is how they are added up.
 ///
@@ -146,13 +146,22 @@ struct add_products_call {
     const double *x, *coefficient, *more; ///< count × components; count × keys
 };
 
-/// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|; without `raw`, the second alone. `keys` holds blocks of `key_block` keys, each component by component: component c
+/// Of one query and the keys [first, last), Σ_c q_c k_jc and Σ_c |q_c k_jc|. `keys` holds blocks of `key_block` keys, each component by component: component c
 /// of key j lies at keys[(j / key_block · components + c) · key_block + j % key_block]. Whole blocks are read and written.
 inline constexpr std::size_t key_block = 32;
 struct dot_sizes_call {
     const double *query, *keys;
     std::size_t components, first, last;
-    double *raw, *sizes; ///< raw may be null
+    double *raw, *sizes;
+};
+/// Σ_c |q_c k_jc| alone, of one to four queries at once.
+struct product_sizes_call {
+    static constexpr std::size_t most_queries = 4;
+    const double* const* query;
+    std::size_t queries;
+    const double* keys; ///< as above
+    std::size_t components, first, last;
+    double* const* sizes; ///< of each query
 };
 
 /// Over groups of components, the sum of the greater of (Σ a_c)² and Σ a_c², with a_c = (lanes_c x_c) half_c; for `count` vectors at once, a multiple of
@@ -209,6 +218,7 @@ struct limit_kernels {
     void (*row_sums)(const row_sums_call&);
     void (*add_products)(const add_products_call&);
     void (*dot_sizes)(const dot_sizes_call&);
+    void (*product_sizes)(const product_sizes_call&);
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);
     void (*log_weights)(const log_weights_call&);

@@ -17,7 +17,7 @@
 ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
 
-template <bool with_raw> void dot_sizes_of(const dot_sizes_call& call) {
+inline void dot_sizes(const dot_sizes_call& call) {
     constexpr std::size_t at_once = key_block / pack::lanes < 4 ? key_block / pack::lanes : 4;
     for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
         for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
@@ -30,19 +30,55 @@ template <bool with_raw> void dot_sizes_of(const dot_sizes_call& call) {
                 ATTEST_FAST_UNROLL
                 for (std::size_t v = 0; v < at_once; ++v) {
                     const pack k = pack::load(key + v * pack::lanes);
-                    if constexpr (with_raw) raw[v] = multiply_add(q, k, raw[v]);
+                    raw[v] = multiply_add(q, k, raw[v]);
                     sizes[v] = multiply_add(size, absolute(k), sizes[v]);
                 }
             }
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) {
                 const std::size_t at = block * key_block + part + v * pack::lanes;
-                if constexpr (with_raw) raw[v].store(call.raw + at);
+                raw[v].store(call.raw + at);
                 sizes[v].store(call.sizes + at);
             }
         }
 }
-inline void dot_sizes(const dot_sizes_call& call) { call.raw != nullptr ? dot_sizes_of<true>(call) : dot_sizes_of<false>(call); }
+template <std::size_t queries> void product_sizes_of(const product_sizes_call& call) {
+    constexpr std::size_t at_once = key_block / pack::lanes < 2 ? key_block / pack::lanes : 2;
+    for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
+        for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
+            const double* key = call.keys + block * key_block * call.components + part;
+            pack sizes[queries][at_once];
+            ATTEST_FAST_UNROLL
+            for (std::size_t i = 0; i < queries; ++i) {
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] = pack::zero();
+            }
+            for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
+                pack k[at_once];
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) k[v] = absolute(pack::load(key + v * pack::lanes));
+                ATTEST_FAST_UNROLL
+                for (std::size_t i = 0; i < queries; ++i) {
+                    const pack q = absolute(pack::broadcast(call.query[i][c]));
+                    ATTEST_FAST_UNROLL
+                    for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] = multiply_add(q, k[v], sizes[i][v]);
+                }
+            }
+            ATTEST_FAST_UNROLL
+            for (std::size_t i = 0; i < queries; ++i) {
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) sizes[i][v].store(call.sizes[i] + block * key_block + part + v * pack::lanes);
+            }
+        }
+}
+inline void product_sizes(const product_sizes_call& call) {
+    switch (call.queries) {
+    case 1: product_sizes_of<1>(call); break;
+    case 2: product_sizes_of<2>(call); break;
+    case 3: product_sizes_of<3>(call); break;
+    default: product_sizes_of<product_sizes_call::most_queries>(call);
+    }
+}
 
 inline void alike_squares(const alike_squares_call& call) {
     for (std::size_t i = 0; i < call.count; i += pack::lanes) {

@@ -6,6 +6,8 @@
 #include "attest/oracle/ladder.hpp"
 #include "attest/oracle/limits_forward.hpp"
 
+#include <array>
+
 namespace attest {
 
 namespace detail {
@@ -195,7 +197,8 @@ private:
             greatest_of_keys_[j] = keys_[j].greatest;
         }
         raw_.resize(padded);
-        terms_.resize(padded);
+        for (std::vector<double>& terms : terms_of_) terms.resize(padded);
+        multiplied_ = {};
     }
     void add_plain_sizes(plain_sizes& to, const row_values& values) const {
         const score_vector& q = queries_[values.i];
@@ -239,10 +242,27 @@ private:
         return {.terms = terms_[j], .operands = q.sum + k.sum, .key_square = key_squares_[j * fast::limit_lanes + i % fast::limit_lanes],
                 .query = attest::sqrt(query_squares_[j]), .of_query = q.greatest, .of_key = k.greatest};
     }
-    // Σ|q_c k_c| of these keys, and raw.
+    // Σ|q_c k_c| of these keys, and raw where it is needed. Where rows come one after the other, without raw, a few queries at once.
     void multiply_keys(std::size_t i, std::size_t first, std::size_t last) {
         const std::vector<double>& q = queries_[i].x;
-        kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, needs_scaled() ? raw_.data() : nullptr, terms_.data()});
+        if (needs_scaled()) {
+            terms_ = terms_of_[0].data();
+            kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, raw_.data(), terms_of_[0].data()});
+            return;
+        }
+        if (!(multiplied_.first_query <= i && i < multiplied_.last_query && multiplied_.first_key <= first && last <= multiplied_.last_key)) {
+            const std::size_t block = fast::key_block, count = i == last_query_ + 1 ? std::min(at_once, queries_.size() - i) : 1;
+            multiplied_ = {i, i + count, first / block * block, (last + block - 1) / block * block};
+            const double* query[at_once];
+            double* sizes[at_once];
+            for (std::size_t l = 0; l < count; ++l) {
+                query[l] = queries_[i + l].x.data();
+                sizes[l] = terms_of_[l].data();
+            }
+            kernels_->product_sizes({query, count, transposed_.data(), q.size(), first, last, sizes});
+        }
+        last_query_ = i;
+        terms_ = terms_of_[i - multiplied_.first_query].data();
     }
     // Scores without a cap, of which none is stored in 16 bits, need not be known before anything is added.
     [[nodiscard]] bool needs_scaled() const { return in_16_bits_ || rule_.cap > 0; }
@@ -268,7 +288,14 @@ private:
     std::vector<double> values_of_keys_;
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
-    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
+    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_; // the keys; of the last query
+    static constexpr std::size_t at_once = fast::product_sizes_call::most_queries;
+    struct {
+        std::size_t first_query = 0, last_query = 0, first_key = 0, last_key = 0;
+    } multiplied_;                                       // what is in terms_of_, for a query each
+    std::array<std::vector<double>, at_once> terms_of_;
+    const double* terms_ = nullptr;                      // of the last query
+    std::size_t last_query_ = 0;
     std::optional<std::size_t> squared_; // the first of the queries of key_squares_
     std::vector<double> key_squares_, query_squares_;
     std::optional<bilinear_sizes::query> bilinear_query_;
