@@ -154,9 +154,9 @@ struct dot_sizes_call {
     std::size_t components, first, last;
     double *raw, *sizes;
 };
-/// Σ_c |q_c k_jc| alone, of one to four queries at once.
+/// Σ_c |q_c k_jc| alone, of one to six queries at once.
 struct product_sizes_call {
-    static constexpr std::size_t most_queries = 4;
+    static constexpr std::size_t most_queries = 6;
     const double* const* query;
     std::size_t queries;
     const double* keys; ///< as above

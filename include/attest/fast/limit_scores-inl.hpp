@@ -76,6 +76,8 @@ inline void product_sizes(const product_sizes_call& call) {
     case 1: product_sizes_of<1>(call); break;
     case 2: product_sizes_of<2>(call); break;
     case 3: product_sizes_of<3>(call); break;
+    case 4: product_sizes_of<4>(call); break;
+    case 5: product_sizes_of<5>(call); break;
     default: product_sizes_of<product_sizes_call::most_queries>(call);
     }
 }
