@@ -3,8 +3,7 @@
 /// The sums that the limits of a row are made of, as plain data: a table of functions, compiled for one instruction set.
 ///
 /// Lanes are the components of the output (or the keys, where scores are made): each lane does the operations of one component, key after key. So the bits
-/// depend neither on the number of lanes nor on the target. The sums that cost most (main_sums, dot_sizes, product_sizes) round a product and a sum together, on every target
-/// (fast/pack-inl.hpp); elsewhere no product is fused with a sum. What the sums mean is said in oracle/limits_row.hpp,
+/// depend neither on the number of lanes nor on the target; no product is fused with a sum. What the sums mean is said in oracle/limits_row.hpp,
 /// limits_expected.hpp, limits_alike.hpp, limits_query.hpp and limits_score_sizes.hpp; here is how they are added up.
 ///
 /// In the formulas v_je is the value of entry j, times its factor if there are factors; x = v − o_e; |v − o| is 0 for x = 0, else |x| + 2^−51 (|v| + |o_e|),

@@ -34,9 +34,9 @@ ATTEST_FAST_INLINE void add_distances(const main_sums_call& call, std::size_t fi
         for (std::size_t i = 0; i < packs; ++i) {
             const pack v = value_of<factors>(call.v, j, given_value(call.v, j, e + i * pack::lanes)), distance = absolute(v - exact[i]);
             if constexpr (careful) moved[i] += select_or_zero((distance > pack::zero()) & (raised > pack::zero()), product(raised, distance));
-            else moved[i] = multiply_add(raised, distance, moved[i]);
-            expected_moved[i] = multiply_add(expected_raised, distance, expected_moved[i]);
-            if constexpr (all) expected_all[i] = multiply_add(pack::broadcast(call.expected_most[j]), absolute(v), expected_all[i]);
+            else moved[i] += product(raised, distance);
+            expected_moved[i] += product(expected_raised, distance);
+            if constexpr (all) expected_all[i] += product(pack::broadcast(call.expected_most[j]), absolute(v));
         }
     }
     const auto add = [&](std::size_t of, const pack (&block)[packs]) {
@@ -66,7 +66,7 @@ template <bool factors, std::size_t packs> ATTEST_FAST_INLINE void add_terms(con
             const std::size_t at = e + i * pack::lanes;
             const pack s = product(of_j, value_of<factors>(call.v, j, given_value(call.v, j, at))), t = product(of_k, value_of<factors>(call.v, k, given_value(call.v, k, at)));
             prefix[i] += s + t;
-            squares[i] += multiply_add(t, t, product(s, s));
+            squares[i] += product(s, s) + product(t, t);
             const pack size_of_s = absolute(s), size_of_t = absolute(t);
             sizes[i] += size_of_s + size_of_t;
             greatest[i] = maximum(maximum(size_of_s, size_of_t), greatest[i]);

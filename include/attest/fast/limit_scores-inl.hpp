@@ -26,19 +26,18 @@ inline void dot_sizes(const dot_sizes_call& call) {
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) raw[v] = sizes[v] = pack::zero();
             for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
-                const pack q = pack::broadcast(call.query[c]), size = absolute(q);
+                const pack q = pack::broadcast(call.query[c]);
                 ATTEST_FAST_UNROLL
                 for (std::size_t v = 0; v < at_once; ++v) {
-                    const pack k = pack::load(key + v * pack::lanes);
-                    raw[v] = multiply_add(q, k, raw[v]);
-                    sizes[v] = multiply_add(size, absolute(k), sizes[v]);
+                    const pack term = product(q, pack::load(key + v * pack::lanes));
+                    raw[v] += term;
+                    sizes[v] += absolute(term);
                 }
             }
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) {
-                const std::size_t at = block * key_block + part + v * pack::lanes;
-                raw[v].store(call.raw + at);
-                sizes[v].store(call.sizes + at);
+                raw[v].store(call.raw + block * key_block + part + v * pack::lanes);
+                sizes[v].store(call.sizes + block * key_block + part + v * pack::lanes);
             }
         }
 }
@@ -61,7 +60,7 @@ template <std::size_t queries> void product_sizes_of(const product_sizes_call& c
                 for (std::size_t i = 0; i < queries; ++i) {
                     const pack q = absolute(pack::broadcast(call.query[i][c]));
                     ATTEST_FAST_UNROLL
-                    for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] = multiply_add(q, k[v], sizes[i][v]);
+                    for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] += product(q, k[v]);
                 }
             }
             ATTEST_FAST_UNROLL
@@ -188,8 +187,8 @@ struct exp_pair {
 };
 ATTEST_FAST_INLINE exp_pair exp_both_ways(pack x) {
     const auto all = [](double number) { return pack::broadcast(number); };
-    const pack square = product(x, x), even = multiply_add(multiply_add(multiply_add(square, all(1 / 720.0), all(1 / 24.0)), square, all(0.5)), square, all(1)),
-               odd = product(x, multiply_add(multiply_add(multiply_add(square, all(1 / 5040.0), all(1 / 120.0)), square, all(1 / 6.0)), square, all(1)));
+    const pack square = product(x, x), even = all(1) + product(square, all(1 / 2.0) + product(square, all(1 / 24.0) + product(square, all(1 / 720.0)))),
+               odd = product(x, all(1) + product(square, all(1 / 6.0) + product(square, all(1 / 120.0) + product(square, all(1 / 5040.0)))));
     return {even + odd, even - odd};
 }
 ATTEST_FAST_INLINE exp_pair exp_both_ways_of_any(pack x) { return {exp_of_lanes(x), exp_of_lanes(-x)}; }
