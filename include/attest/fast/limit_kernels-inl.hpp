@@ -13,6 +13,7 @@
 #include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/limit_scores-inl.hpp"
 #include "attest/fast/limit_sums-inl.hpp"
+#include "attest/fast/limit_weights-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
 
