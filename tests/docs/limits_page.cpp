@@ -114,7 +114,6 @@ std::string growth_rows() {
             const double product = attest::detail::unfused(static_cast<double>(j) * 0x1.3c6ef372fe95p-1);
             f.score.push_back(product - static_cast<double>(static_cast<std::size_t>(product)));
             f.weight.push_back(attest::exp(f.score.back()));
-            f.greatest = std::max(f.greatest, f.score.back());
             sum += f.weight.back();
         }
         f.lse = attest::log(sum);

@@ -7,7 +7,10 @@
 
 #include "catch.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 using namespace attest;
 using namespace fast_tests;
@@ -110,6 +113,36 @@ TEST_CASE("heads, batches, views and threads give what each head gives by itself
     const matrix k_transposed(transposed);
     const view<const_double, dyn, dyn> back(k_transposed.data(), extents<dyn, dyn>(m, d), {1, static_cast<std::ptrdiff_t>(m)});
     CHECK(fast::attention(q[0][0], back, v[0][0]) == fast::attention(q[0][0], k[0][0], v[0][0]));
+}
+
+TEST_CASE("tiny heads of fixed shape have the bits that the kernels give", "[fast]") {
+    const auto same = []<std::size_t Queries, std::size_t Keys, std::size_t D, std::size_t D_v>(std::index_sequence<Queries, Keys, D, D_v>) {
+        using fixed_q = tensor<double, axis<Queries>, axis<D>>;
+        using fixed_k = tensor<double, axis<Keys>, axis<D>>;
+        using fixed_v = tensor<double, axis<Keys>, axis<D_v>>;
+        const matrix q = random_matrix(Queries, D, 21, 3), k = random_matrix(Keys, D, 22, 3), v = random_matrix(Keys, D_v, 23);
+        fixed_q tiny_q;
+        fixed_k tiny_k;
+        fixed_v tiny_v;
+        std::copy(q.data(), q.data() + q.elements(), tiny_q.data());
+        std::copy(k.data(), k.data() + k.elements(), tiny_k.data());
+        std::copy(v.data(), v.data() + v.elements(), tiny_v.data());
+        for (const std::optional<double> scale : {std::optional<double>(), std::optional(1.0), std::optional(100.0)}) {
+            const auto tiny = fast::attention_with_lse(tiny_q, tiny_k, tiny_v, everything{}, {.scale = scale});
+            CAPTURE(Queries, Keys, D, D_v);
+            CHECK(fast::attention(tiny_q, tiny_k, tiny_v, everything{}, {.scale = scale}) == tiny.out);
+            for (const fast::kernels* kernel : all_kernels()) {
+                const auto all = fast::attention_with_lse(q, k, v, everything{}, {.scale = scale, .with = kernel});
+                CHECK(std::equal(all.out.data(), all.out.data() + all.out.elements(), tiny.out.data()));
+                CHECK(std::equal(all.lse.data(), all.lse.data() + all.lse.elements(), tiny.lse.data()));
+            }
+        }
+    };
+    same(std::index_sequence<4, 4, 4, 4>());
+    same(std::index_sequence<8, 8, 8, 8>());
+    same(std::index_sequence<1, 1, 1, 1>());
+    same(std::index_sequence<3, 7, 5, 6>());
+    same(std::index_sequence<7, 2, 8, 3>());
 }
 
 TEST_CASE("a row without a visible key gives zeros, or NaN", "[fast]") {

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "targets.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace {
@@ -50,13 +51,15 @@ std::vector<std::uint64_t> all_of(const limit_kernels& k, std::uint64_t seed) {
         const fast::limit_values values{rows.data(), factors ? factor.data() : nullptr, n, d, o.data()};
         std::vector<double> sums(fast::main_sums_call::terms * stride);
         for (const bool careful : {false, true}) {
-            k.main_sums({values, c[0].data(), c[1].data(), c[2].data(), c[3].data(), c[4].data(), 0x1p-126, false, false, careful, sums.data(), stride});
-            components(sums, fast::main_sums_call::terms);
+            for (const bool all : {false, true}) {
+                k.main_sums({values, c[0].data(), c[1].data(), c[2].data(), all ? c[3].data() : nullptr, careful, sums.data(), stride});
+                components(sums, fast::main_sums_call::terms);
+            }
+            k.partial_sums({values, c[0].data(), sums.data(), sums.data() + stride});
+            components(sums, 2);
             k.pair_sums({values, c[0].data(), factors ? c[1].data() : nullptr, careful, sums.data(), stride});
             components(sums, fast::pair_sums_call::terms);
         }
-        k.main_sums({values, c[0].data(), c[1].data(), c[2].data(), c[3].data(), c[4].data(), 0x1p-126, true, !factors, false, sums.data(), stride});
-        components(sums, fast::main_sums_call::terms);
         k.size_sums({values, 0x1p-100, 0x1p-20, 0x1p-30, c[0].data(), factors ? c[1].data() : nullptr, 0x1p-40, sums.data(), stride});
         components(sums, fast::size_sums_call::terms);
         k.score_sums({values, c[0].data(), c[1].data(), c[2].data(), c[3].data(), sums.data(), stride});
@@ -100,6 +103,16 @@ std::vector<std::uint64_t> all_of(const limit_kernels& k, std::uint64_t seed) {
     k.dot_sizes({q.data(), blocks.data(), d, 0, n, raw.data(), sizes.data()});
     put(raw, n);
     put(sizes, n);
+    for (std::size_t queries = 1; queries <= fast::product_sizes_call::most_queries; ++queries) {
+        std::vector<std::vector<double>> of(queries, std::vector<double>(padded));
+        std::vector<const double*> query(queries, q.data());
+        query.back() = half.data();
+        std::vector<double*> to;
+        for (std::vector<double>& one : of) to.push_back(one.data());
+        k.product_sizes({query.data(), queries, blocks.data(), d, 0, n, to.data()});
+        for (const std::vector<double>& one : of) put(one, n);
+        if (queries > 1 && of[0] != sizes) bits.clear(); // no target is right
+    }
     std::vector<std::uint32_t> order(d);
     std::vector<unsigned char> ends(d);
     for (std::size_t e = 0; e < d; ++e) {
@@ -114,12 +127,17 @@ std::vector<std::uint64_t> all_of(const limit_kernels& k, std::uint64_t seed) {
                         0x1p-133, 1e38, error.data()});
         put(error, n);
     }
-    std::vector<double> log_weight(n), up(n), raised(n), all(n), flushed(n), down(n);
+    std::vector<double> log_weight(n), up(n), raised(n);
     k.log_weights({n, c[3].data(), c[1].data(), 2.0, 1e308, 0x1p-20, 0x1p-18, 0x1p-17, 0x1p-23, 7.9, 0x1p-20, log_weight.data()});
     put(log_weight, n);
-    const fast::grown_weights_sums g = k.grown_weights({n, c[0].data(), log_weight.data(), 1 + 0x1p-30, 0x1p-126, up.data(), raised.data(), all.data(), flushed.data(), down.data()});
-    for (const std::vector<double>* one : {&up, &raised, &all, &flushed, &down}) put(*one, n);
-    put({g.least_weight, g.greatest_log_weight, g.raised, g.shrunk, g.more, k.greatest_sum(c[0].data(), c[1].data(), n)}, 6);
+    for (const double most : {1.0, 0x1p-7}) { // by exp, and by its series
+        for (double& one : log_weight) one = std::min(one, most);
+        const fast::grown_weights_sums g = k.grown_weights({n, c[0].data(), log_weight.data(), 1 + 0x1p-30, up.data(), raised.data()});
+        put(up, n);
+        put(raised, n);
+        put({g.least_weight, g.greatest_log_weight, g.raised, g.shrunk, g.more}, 5);
+    }
+    put({k.greatest_sum(c[0].data(), c[1].data(), n)}, 1);
     k.divide(c[0].data(), n, 3.7, up.data());
     put(up, n);
     const std::vector<double> far = draw(r, n, seed % 2 == 0 ? -0.3 : -800, seed % 2 == 0 ? 0.3 : 750);

@@ -47,7 +47,6 @@ struct row {
             facts.score.push_back(static_cast<double>(score[j]));
             facts.weight.push_back(static_cast<double>(weight[j]));
         }
-        facts.greatest = static_cast<double>(greatest);
         facts.lse = static_cast<double>(lse);
         facts.rule = score_rule::dot(d, scale);
         facts.mask = bias;

@@ -290,7 +290,6 @@ struct exact {
             facts.score.push_back(static_cast<double>(scores[j]));
             facts.weight.push_back(static_cast<double>(weights[j]));
         }
-        facts.greatest = static_cast<double>(*std::max_element(scores.begin(), scores.end()));
         facts.lse = static_cast<double>(lse);
         facts.mask = p.mask;
         if (p.sink) {

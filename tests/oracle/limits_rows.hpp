@@ -56,7 +56,6 @@ struct row {
             facts.weight.push_back(static_cast<double>(weight));
             for (std::size_t c = 0; c < in.d_v; ++c) out[c] += weight * static_cast<wide>(in.v[visible[a] * in.d_v + c]);
         }
-        facts.greatest = static_cast<double>(m);
         facts.lse = static_cast<double>(m + std::log(sum));
         if (!in_16_bits) return;
         facts.key_alike = share_of_fractions(in.k);

@@ -24,6 +24,7 @@
 #include "attest/fast/compiled.hpp"
 #include "attest/fast/operands.hpp"
 #include "attest/fast/parallel.hpp"
+#include "attest/fast/tiny_attention-inl.hpp"
 
 #include <cmath>
 #include <optional>
@@ -61,9 +62,22 @@ template <class Q, class K, class V> void collect_heads(const Q& q, const K& k, 
         for (std::size_t i = 0; i < q.length(0); ++i) collect_heads(q[i], k[i], v[i], heads);
 }
 
+// Whether all lengths are known to the compiler, and few enough for attend_tiny.
+template <class Q, class K, class V> constexpr bool is_tiny() {
+    constexpr auto fits = [](std::size_t length) { return 1 <= length && length <= ATTEST_FAST_TARGET::tiny; };
+    return Q::rank == 2 && fits(axis_of<Q, 0>::size) && fits(axis_of<Q, 1>::size) && fits(axis_of<K, 0>::size) && fits(axis_of<V, 1>::size);
+}
+
 // out: the heads' outputs one after another; lse the same, or null.
 template <class Q, class K, class V, mask M>
 void attend(const Q& q, const K& k, const V& v, const M& m, const attention_options& options, double* out, double* lse) {
+    if constexpr (is_tiny<Q, K, V>() && std::same_as<M, everything>) {
+        const attention_head head = head_of(q, k, v);
+        if (options.with == nullptr && head.v.column == 1) {
+            ATTEST_FAST_TARGET::attend_tiny<axis_of<Q, 0>::size, axis_of<K, 0>::size, axis_of<Q, 1>::size, axis_of<V, 1>::size>(head.q, head.k, head.v, scale_of(options, head.d), out, lse);
+            return;
+        }
+    }
     const kernels& kernel = kernels_of(options);
     if constexpr (Q::rank == 2) { // one head of one block needs no lists
         const attention_head head = head_of(q, k, v);

@@ -9,14 +9,17 @@
 #define ATTEST_FAST_LIMIT_KERNELS_INL_HPP
 #endif
 
+#include "attest/fast/limit_main_sums-inl.hpp"
 #include "attest/fast/limit_rows-inl.hpp"
 #include "attest/fast/limit_scores-inl.hpp"
 #include "attest/fast/limit_sums-inl.hpp"
+#include "attest/fast/limit_weights-inl.hpp"
 
 namespace attest::fast::ATTEST_FAST_TARGET {
 
 inline constexpr limit_kernels limit_table{
     .main_sums = main_sums,
+    .partial_sums = partial_sums,
     .size_sums = size_sums,
     .pair_sums = pair_sums,
     .score_sums = score_sums,
@@ -25,6 +28,7 @@ inline constexpr limit_kernels limit_table{
     .row_sums = row_sums,
     .add_products = add_products,
     .dot_sizes = dot_sizes,
+    .product_sizes = product_sizes,
     .alike_squares = alike_squares,
     .score_errors = score_errors,
     .log_weights = log_weights,

@@ -6,8 +6,8 @@
 /// depend neither on the number of lanes nor on the target; no product is fused with a sum. What the sums mean is said in oracle/limits_row.hpp,
 /// limits_expected.hpp, limits_alike.hpp, limits_query.hpp and limits_score_sizes.hpp; here is how they are added up.
 ///
-/// In the formulas v_je is the value of entry j, times its factor if there are factors; x = v − o_e; |v − o| is 0 for x = 0, else |x| + 2^−51 (|v| + |o_e|).
-/// All sums begin at 0. Arrays over the components have room for a whole number of `limit_lanes`, and can be read so far.
+/// In the formulas v_je is the value of entry j, times its factor if there are factors; x = v − o_e; |v − o| is 0 for x = 0, else |x| + 2^−51 (|v| + |o_e|),
+/// unless it is said otherwise. All sums begin at 0. Arrays over the components have room for a whole number of `limit_lanes`, and can be read so far.
 #pragma once
 
 #include <cstddef>
@@ -27,34 +27,35 @@ struct limit_values {
     const double* exact;      ///< o
 };
 
-/// Sums of sizes and distances, each times an entry's coefficient; and of the terms weight_j v_j with their signs. `sums`: one array for each of `term`,
-/// `stride` apart.
+/// Sums of distances and of the terms weight_j v_j, each over blocks of `partial_block` entries, whose sums are added up from the first on. `sums`: one array for
+/// each of `term`, `stride` apart.
 struct main_sums_call {
     enum term : std::size_t {
-        moved,          ///< Σ raised |v − o|
-        all,            ///< Σ most |v|
-        flushed,        ///< Σ flush |v − o|
+        moved,          ///< Σ raised |v − o|, v − o as computed
         expected_moved, ///< Σ expected_raised |v − o|
-        expected_all,   ///< Σ expected_most |v|
+        expected_all,   ///< Σ expected_most |v|; not written without expected_most
         prefix,         ///< Σ weight v
-        lowest,         ///< the least of 0 and all its partial sums, in order; then the greatest
-        highest,
+        sizes,          ///< Σ |weight v|
         squares,        ///< Σ (weight v)²
         greatest,       ///< the greatest |weight v|
-        sizes,          ///< Σ |weight v|
+        lowest,         ///< the least of 0 and what `prefix` is after each block; then the greatest
+        highest,
+        greatest_block, ///< the greatest Σ |weight v| of a block
         terms
     };
     static constexpr std::size_t partial_block = 16;
     limit_values v;
-    const double *weight, *raised, *most, *expected_raised, *expected_most;
-    double flush;
-    bool apart;   ///< no x is 0
-    /// Only with `apart`, without factors and not careful: `flushed` is not made, and the partial sums are looked at after each `partial_block` terms alone.
-    /// Beside their least and greatest, `flushed` holds the greatest Σ |weight v| of such a block.
-    bool quick;
-    bool careful; ///< coefficients or distances may be infinite: of `moved` and `all`, terms in which a factor is 0 are left out
+    const double *weight, *raised, *expected_raised, *expected_most; ///< the last one may be null
+    bool careful; ///< coefficients or distances may be infinite: of `moved`, terms in which a factor is 0 are left out
     double* sums;
     std::size_t stride;
+};
+
+/// Of the terms weight_j v_j, the least of 0 and all their partial sums, in order; and the greatest.
+struct partial_sums_call {
+    limit_values v;
+    const double* weight;
+    double *lowest, *highest;
 };
 
 /// What depends on the values, and hardly on anything else.
@@ -152,6 +153,15 @@ struct dot_sizes_call {
     std::size_t components, first, last;
     double *raw, *sizes;
 };
+/// Σ_c |q_c k_jc| alone, of one to six queries at once.
+struct product_sizes_call {
+    static constexpr std::size_t most_queries = 6;
+    const double* const* query;
+    std::size_t queries;
+    const double* keys; ///< as above
+    std::size_t components, first, last;
+    double* const* sizes; ///< of each query
+};
 
 /// Over groups of components, the sum of the greater of (Σ a_c)² and Σ a_c², with a_c = (lanes_c x_c) half_c; for `count` vectors at once, a multiple of
 /// `limit_lanes`: component c of vector i lies at lanes[c · stride + i]. `order`: the components, a group next to each other; `ends` marks its last.
@@ -167,7 +177,7 @@ struct alike_squares_call {
 /// What plain scores may be off by before anything is added: score_errors::before_added (oracle/limits_score.hpp) without cap and rotation, for many keys.
 struct score_errors_call {
     std::size_t count;
-    const double *terms, *operands, *of_key, *scaled; ///< of score_size, and raw · scale with its sign
+    const double *terms, *operands, *of_key, *scaled; ///< of score_size, and raw · scale with its sign, which may be null where scores are not stored
     double relative, tiny_of_sum, kept_tiny, tiny, scale, root_of_scale, of_query, greatest_sum, greatest_operand, log2_e;
     bool stored, scale_is_power; ///< scores are stored; the scale is a power of two
     double score, score_tiny, greatest;
@@ -182,13 +192,15 @@ struct log_weights_call {
     double* log_weight; ///< ((error + per_exp + slope · distance) + of_shift) + of_lse (max(|score|, |top|) + log_n) + of_log; distance = top − score + error
 };
 
-/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), more = w + raised, flushed = raised + flush, shrunk = w e^−L; `more` and `flushed` may be
-/// null. And the least w and the greatest L there are, and the sums of raised, shrunk and more from the first on.
+/// Of weights w and L: grown = w e^L, raised = w ((L e^L) slack), shrunk = w e^−L; `grown` may be null. And the least w and the greatest L there are, and the sums of
+/// raised, shrunk and w + raised, in 8 lanes that are added in pairs.
+///
+/// Where no |L| is above 2^−6, e^±L come from their series, off by less than 2^−51 of themselves; else they are attest::exp.
 struct grown_weights_call {
     std::size_t count;
     const double *weight, *log_weight;
-    double slack, flush;
-    double *grown, *raised, *more, *flushed, *shrunk;
+    double slack;
+    double *grown, *raised;
 };
 struct grown_weights_sums {
     double least_weight, greatest_log_weight, raised, shrunk, more;
@@ -196,6 +208,7 @@ struct grown_weights_sums {
 
 struct limit_kernels {
     void (*main_sums)(const main_sums_call&);
+    void (*partial_sums)(const partial_sums_call&);
     void (*size_sums)(const size_sums_call&);
     void (*pair_sums)(const pair_sums_call&);
     void (*score_sums)(const score_sums_call&);
@@ -204,6 +217,7 @@ struct limit_kernels {
     void (*row_sums)(const row_sums_call&);
     void (*add_products)(const add_products_call&);
     void (*dot_sizes)(const dot_sizes_call&);
+    void (*product_sizes)(const product_sizes_call&);
     void (*alike_squares)(const alike_squares_call&);
     void (*score_errors)(const score_errors_call&);
     void (*log_weights)(const log_weights_call&);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// \file
-/// The kernels of fast/limit_kernels.hpp that do not run over the components of the output: sizes of scores, exponentials, what a stored query does.
+/// The kernels of fast/limit_kernels.hpp that do not run over the components of the output: sizes of scores, what a stored query does.
 
 #if defined(ATTEST_FAST_LIMIT_SCORES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_FAST_LIMIT_SCORES_INL_HPP
@@ -9,10 +9,9 @@
 #define ATTEST_FAST_LIMIT_SCORES_INL_HPP
 #endif
 
-#include "attest/elementary/exp.hpp"
+#include "attest/arithmetic/power_of_two.hpp"
 #include "attest/fast/limit_kernels.hpp"
 #include "attest/fast/limit_rows-inl.hpp"
-#include "attest/fast/pack-inl.hpp"
 
 ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
@@ -41,6 +40,45 @@ inline void dot_sizes(const dot_sizes_call& call) {
             }
         }
 }
+template <std::size_t queries> void product_sizes_of(const product_sizes_call& call) {
+    constexpr std::size_t at_once = key_block / pack::lanes < 2 ? key_block / pack::lanes : 2;
+    for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
+        for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
+            const double* key = call.keys + block * key_block * call.components + part;
+            pack sizes[queries][at_once];
+            ATTEST_FAST_UNROLL
+            for (std::size_t i = 0; i < queries; ++i) {
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] = pack::zero();
+            }
+            for (std::size_t c = 0; c < call.components; ++c, key += key_block) {
+                pack k[at_once];
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) k[v] = absolute(pack::load(key + v * pack::lanes));
+                ATTEST_FAST_UNROLL
+                for (std::size_t i = 0; i < queries; ++i) {
+                    const pack q = absolute(pack::broadcast(call.query[i][c]));
+                    ATTEST_FAST_UNROLL
+                    for (std::size_t v = 0; v < at_once; ++v) sizes[i][v] += product(q, k[v]);
+                }
+            }
+            ATTEST_FAST_UNROLL
+            for (std::size_t i = 0; i < queries; ++i) {
+                ATTEST_FAST_UNROLL
+                for (std::size_t v = 0; v < at_once; ++v) sizes[i][v].store(call.sizes[i] + block * key_block + part + v * pack::lanes);
+            }
+        }
+}
+inline void product_sizes(const product_sizes_call& call) {
+    switch (call.queries) {
+    case 1: product_sizes_of<1>(call); break;
+    case 2: product_sizes_of<2>(call); break;
+    case 3: product_sizes_of<3>(call); break;
+    case 4: product_sizes_of<4>(call); break;
+    case 5: product_sizes_of<5>(call); break;
+    default: product_sizes_of<product_sizes_call::most_queries>(call);
+    }
+}
 
 inline void alike_squares(const alike_squares_call& call) {
     for (std::size_t i = 0; i < call.count; i += pack::lanes) {
@@ -66,7 +104,7 @@ inline void score_errors(const score_errors_call& call) {
     const pack of_query = product(log2_e, all(call.of_query)) * all(call.scale < call.root_of_scale ? call.root_of_scale : call.scale);
     for (std::size_t j = 0; j < call.count; j += pack::lanes) {
         const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
-        const pack terms = load_first(call.terms + j, here, 0.0), scaled = absolute(load_first(call.scaled + j, here, 0.0));
+        const pack terms = load_first(call.terms + j, here, 0.0), scaled = call.stored ? absolute(load_first(call.scaled + j, here, 0.0)) : pack::zero();
         pack error = product(scale, product(relative, terms));
         error += product(of_sum, tiny_of_sum + product(kept_tiny, load_first(call.operands + j, here, 0.0))) + product(tiny, terms);
         const pack size = product(scale, terms) + error, unscaled = call.scale > 0 ? size / scale : maximum(terms, size);
@@ -115,60 +153,6 @@ inline void divide(const double* x, std::size_t count, double by, double* to) {
         const std::size_t here = count - j < pack::lanes ? count - j : pack::lanes;
         store_first(load_first(x + j, here, 0.0) / pack::broadcast(by), to + j, here);
     }
-}
-
-// Below log(2)/2 the k of attest::exp is 0, and what is left of its operations is this.
-inline constexpr double near_zero = 0.34;
-ATTEST_FAST_INLINE pack exp_near_zero(pack x) {
-    pack series = pack::broadcast(attest::detail::exp_coefficients[0]);
-    ATTEST_FAST_UNROLL
-    for (std::size_t n = 1; n < sizeof attest::detail::exp_coefficients / sizeof(double); ++n)
-        series = product(series, x) + pack::broadcast(attest::detail::exp_coefficients[n]);
-    const pack one = pack::broadcast(1.0), sum = one + x, lost = (one - sum) + x;
-    return sum + (lost + product(product(x, x), series));
-}
-ATTEST_FAST_INLINE pack exp_of_lanes(pack x) {
-    if (all_of(absolute(x) < pack::broadcast(near_zero))) return exp_near_zero(x);
-    double lanes[pack::lanes];
-    x.store(lanes);
-    for (double& one : lanes) one = attest::exp(one);
-    return pack::load(lanes);
-}
-inline void exponentials_of_any(const double* x, std::size_t count, double* to) {
-    for (std::size_t j = 0; j < count; j += pack::lanes) {
-        const std::size_t here = count - j < pack::lanes ? count - j : pack::lanes;
-        store_first(exp_of_lanes(load_first(x + j, here, 0.0)), to + j, here);
-    }
-}
-inline grown_weights_sums grown_weights(const grown_weights_call& call) {
-    const pack slack = pack::broadcast(call.slack), flush = pack::broadcast(call.flush), infinity = pack::broadcast(attest::detail::infinity_of_double);
-    pack least = infinity, greatest = -infinity;
-    grown_weights_sums sums{0, 0, 0, 0, 0};
-    for (std::size_t j = 0; j < call.count; j += pack::lanes) {
-        const std::size_t here = call.count - j < pack::lanes ? call.count - j : pack::lanes;
-        const pack w = load_first(call.weight + j, here, call.weight[j]), bound = load_first(call.log_weight + j, here, call.log_weight[j]), up = exp_of_lanes(bound);
-        const pack raised = product(w, product(product(bound, up), slack));
-        least = minimum(w, least);
-        greatest = maximum(bound, greatest);
-        store_first(product(w, up), call.grown + j, here);
-        store_first(raised, call.raised + j, here);
-        if (call.more != nullptr) store_first(w + raised, call.more + j, here);
-        if (call.flushed != nullptr) store_first(raised + flush, call.flushed + j, here);
-        store_first(product(w, exp_of_lanes(-bound)), call.shrunk + j, here);
-    }
-    for (std::size_t j = 0; j < call.count; ++j) {
-        sums.raised += call.raised[j];
-        sums.shrunk += call.shrunk[j];
-        if (call.more != nullptr) sums.more += call.more[j];
-    }
-    double lanes[pack::lanes];
-    least.store(lanes);
-    sums.least_weight = lanes[0];
-    for (const double x : lanes) sums.least_weight = x < sums.least_weight ? x : sums.least_weight;
-    greatest.store(lanes);
-    sums.greatest_log_weight = lanes[0];
-    for (const double x : lanes) sums.greatest_log_weight = x > sums.greatest_log_weight ? x : sums.greatest_log_weight;
-    return sums;
 }
 
 // Of a few components of the key, and as many packs of values as registers hold, over entries that stay in the first cache.

@@ -10,131 +10,20 @@
 #endif
 
 #include "attest/arithmetic/power_of_two.hpp"
-#include "attest/fast/limit_kernels.hpp"
-#include "attest/fast/pack-inl.hpp"
+#include "attest/fast/limit_values-inl.hpp"
 
 ATTEST_FAST_BEGIN
 namespace attest::fast::ATTEST_FAST_TARGET {
 
-static_assert(limit_lanes % pack::lanes == 0);
-
-// A pack of components of entry j's value; without its factor, and with it. (Not together in one struct: GCC 12 would write it to memory.)
-ATTEST_FAST_INLINE pack given_value(const limit_values& values, std::size_t j, std::size_t e) { return pack::load(values.row[j] + e); }
-template <bool factors> ATTEST_FAST_INLINE pack value_of(const limit_values& values, std::size_t j, pack given) {
-    if constexpr (factors) return product(pack::broadcast(values.factor[j]), given);
-    else return given;
-}
 // o, in a pack of components.
 struct exact_pack {
     pack exact, size;
     ATTEST_FAST_INLINE exact_pack(const limit_values& values, std::size_t e) : exact{pack::load(values.exact + e)}, size{absolute(exact)} {}
-    // |v − o|: v − o as computed is off by the rounding of o as well.
+    // |v − o|: v − o as computed is off by the rounding of o as well. NaN for NaN.
     ATTEST_FAST_INLINE pack distance(pack x, pack size_of_value) const {
-        const pack away = absolute(x);
-        return select_or_zero(away > pack::zero(), away + product(pack::broadcast(0x1p-51), size_of_value + size));
-    }
-    // The same where x is not 0.
-    ATTEST_FAST_INLINE pack distance_apart(pack x, pack size_of_value) const {
-        return absolute(x) + product(pack::broadcast(0x1p-51), size_of_value + size);
-    }
-    // The same, NaN for NaN.
-    ATTEST_FAST_INLINE pack careful_distance(pack x, pack size_of_value) const {
         return select(x == pack::zero(), pack::zero(), absolute(x) + product(pack::broadcast(0x1p-51), size_of_value + size));
     }
 };
-
-template <bool factors, bool careful, bool apart> void main_sums_of(const main_sums_call& call) {
-    using term = main_sums_call;
-    for (std::size_t e = 0; e < call.v.components; e += pack::lanes) {
-        const exact_pack o(call.v, e);
-        const pack flush = pack::broadcast(call.flush);
-        pack moved = pack::zero(), all = moved, flushed = moved, expected_moved = moved, expected_all = moved, prefix = moved, low = moved, high = moved,
-             squares = moved, greatest = moved, sizes = moved;
-        for (std::size_t j = 0; j < call.v.entries; ++j) {
-            const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
-            const pack x = v - o.exact, t = product(pack::broadcast(call.weight[j]), v), t_size = absolute(t);
-            const pack raised = pack::broadcast(call.raised[j]);
-            if constexpr (careful) {
-                const pack distance = o.careful_distance(x, size);
-                moved += select_or_zero((distance > pack::zero()) & (raised > pack::zero()), product(raised, distance));
-                all += select_or_zero(size > pack::zero(), product(pack::broadcast(call.most[j]), size));
-                flushed += product(flush, distance);
-                expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
-            } else {
-                const pack distance = apart ? o.distance_apart(x, size) : o.distance(x, size);
-                moved += product(raised, distance);
-                all += product(pack::broadcast(call.most[j]), size);
-                flushed += product(flush, distance);
-                expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
-            }
-            expected_all += product(pack::broadcast(call.expected_most[j]), size);
-            prefix += t;
-            low = minimum(prefix, low);
-            high = maximum(prefix, high);
-            squares += product(t, t);
-            greatest = maximum(t_size, greatest);
-            sizes += t_size;
-        }
-        double* const to = call.sums + e;
-        moved.store(to + term::moved * call.stride);
-        all.store(to + term::all * call.stride);
-        flushed.store(to + term::flushed * call.stride);
-        expected_moved.store(to + term::expected_moved * call.stride);
-        expected_all.store(to + term::expected_all * call.stride);
-        prefix.store(to + term::prefix * call.stride);
-        low.store(to + term::lowest * call.stride);
-        high.store(to + term::highest * call.stride);
-        squares.store(to + term::squares * call.stride);
-        greatest.store(to + term::greatest * call.stride);
-        sizes.store(to + term::sizes * call.stride);
-    }
-}
-// See main_sums_call::quick.
-inline void main_sums_quickly(const main_sums_call& call) {
-    using term = main_sums_call;
-    for (std::size_t e = 0; e < call.v.components; e += pack::lanes) {
-        const exact_pack o(call.v, e);
-        pack moved = pack::zero(), all = moved, expected_moved = moved, expected_all = moved, prefix = moved, low = moved, high = moved, squares = moved,
-             greatest = moved, sizes = moved, greatest_block = moved;
-        for (std::size_t first = 0; first < call.v.entries; first += term::partial_block) {
-            const std::size_t last = call.v.entries - first < term::partial_block ? call.v.entries : first + term::partial_block;
-            const pack sizes_before = sizes;
-            for (std::size_t j = first; j < last; ++j) {
-                const pack v = given_value(call.v, j, e), size = absolute(v), t = product(pack::broadcast(call.weight[j]), v), t_size = absolute(t),
-                           distance = o.distance_apart(v - o.exact, size);
-                moved += product(pack::broadcast(call.raised[j]), distance);
-                all += product(pack::broadcast(call.most[j]), size);
-                expected_moved += product(pack::broadcast(call.expected_raised[j]), distance);
-                expected_all += product(pack::broadcast(call.expected_most[j]), size);
-                prefix += t;
-                squares += product(t, t);
-                greatest = maximum(t_size, greatest);
-                sizes += t_size;
-            }
-            low = minimum(prefix, low);
-            high = maximum(prefix, high);
-            greatest_block = maximum(sizes - sizes_before, greatest_block);
-        }
-        double* const to = call.sums + e;
-        moved.store(to + term::moved * call.stride);
-        all.store(to + term::all * call.stride);
-        greatest_block.store(to + term::flushed * call.stride);
-        expected_moved.store(to + term::expected_moved * call.stride);
-        expected_all.store(to + term::expected_all * call.stride);
-        prefix.store(to + term::prefix * call.stride);
-        low.store(to + term::lowest * call.stride);
-        high.store(to + term::highest * call.stride);
-        squares.store(to + term::squares * call.stride);
-        greatest.store(to + term::greatest * call.stride);
-        sizes.store(to + term::sizes * call.stride);
-    }
-}
-inline void main_sums(const main_sums_call& call) {
-    if (call.quick) return main_sums_quickly(call);
-    if (call.v.factor != nullptr) call.careful ? main_sums_of<true, true, false>(call) : main_sums_of<true, false, false>(call);
-    else if (call.careful) main_sums_of<false, true, false>(call);
-    else call.apart ? main_sums_of<false, false, true>(call) : main_sums_of<false, false, false>(call);
-}
 
 template <bool factors> void size_sums_of(const size_sums_call& call) {
     using term = size_sums_call;
@@ -172,7 +61,7 @@ template <bool factors, bool careful> void pair_sums_of(const pair_sums_call& ca
         pack of_size = pack::zero(), of_distance = of_size;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
             const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
-            const pack distance = o.careful_distance(v - o.exact, size), c = pack::broadcast(call.coefficient[j]);
+            const pack distance = o.distance(v - o.exact, size), c = pack::broadcast(call.coefficient[j]);
             if constexpr (careful) {
                 of_size += select_or_zero(size > pack::zero(), product(c, size));
                 of_distance += select_or_zero(distance > pack::zero(), product(c, distance));
@@ -201,7 +90,7 @@ template <bool factors> void score_sums_of(const score_sums_call& call) {
         pack above = pack::zero(), below = above, cheap = above, rounded = above, of_slope = above, of_scale = above;
         for (std::size_t j = 0; j < call.v.entries; ++j) {
             const pack given = given_value(call.v, j, e), v = value_of<factors>(call.v, j, given), size = absolute(v);
-            const pack x = v - o.exact, distance = o.careful_distance(x, size), bent = product(pack::broadcast(call.bent[j]), distance),
+            const pack x = v - o.exact, distance = o.distance(x, size), bent = product(pack::broadcast(call.bent[j]), distance),
                        query = pack::broadcast(call.query[j]);
             const auto is_above = x > pack::zero();
             above += select_or_zero(is_above, bent);

@@ -6,6 +6,8 @@
 #include "attest/oracle/ladder.hpp"
 #include "attest/oracle/limits_forward.hpp"
 
+#include <array>
+
 namespace attest {
 
 namespace detail {
@@ -91,9 +93,8 @@ public:
         if (p_.bias && p_.bias_adds) bias_.emplace((*p_.bias)[source_slice(p_.batch, p_.bias->batch, slice)]);
     }
 
-    /// A row of the current slice.
-    [[nodiscard]] row_facts row(const row_values& values) {
-        row_facts f;
+    /// A row of the current slice. `f`: a former row's facts, whose memory it may have.
+    [[nodiscard]] row_facts row(const row_values& values, row_facts f = {}) {
         f.score = values.scores;
         f.weight = values.weights;
         f.lse = values.lse;
@@ -102,22 +103,21 @@ public:
         f.values = values_width_;
         f.rule.query_turn = queries_[values.i].greatest_turn();
         f.key_alike = key_alike_;
-        for (std::size_t l = 0; l < f.score.size(); ++l) f.greatest = l == 0 ? f.score[l] : std::max(f.greatest, f.score[l]);
         prepare_query(values.i);
         if (is_dot() && !values.visible.empty()) multiply_keys(values.i, values.visible.front(), values.visible.back() + 1);
         const bool plain = is_dot() && !rule_.rotated;
         const std::size_t n = values.visible.size();
         if (plain) add_plain_sizes(f.plain, values);
-        f.scaled.resize(n);
-        if (is_dot())
-            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw_[values.visible[l]] * signed_scale_);
-        else
-            for (std::size_t l = 0; l < n; ++l) f.scaled[l] = detail::unfused(raw(values.i, values.visible[l]) * signed_scale_);
+        f.scaled.resize(needs_scaled() ? n : 0);
+        for (std::size_t l = 0; l < f.scaled.size(); ++l)
+            f.scaled[l] = detail::unfused((is_dot() ? raw_[values.visible[l]] : raw(values.i, values.visible[l])) * signed_scale_);
+        f.sizes.clear();
         if (!plain || in_16_bits_) {
             f.sizes.reserve(n);
             if (plain) square_keys(values.i, values.visible.empty() ? 0 : values.visible.back() + 1);
             for (const std::size_t j : values.visible) f.sizes.push_back(plain ? size_of_plain(values.i, j) : size(values.i, j));
         }
+        for (std::vector<double>* x : {&f.alibi, &f.mask, &f.factor}) x->clear();
         if (how_.position != position_kind::alibi && !bias_ && !how_.dropout_p) return with_sink(std::move(f), values);
         for (const std::size_t j : values.visible) {
             if (how_.position == position_kind::alibi) {
@@ -197,21 +197,27 @@ private:
             greatest_of_keys_[j] = keys_[j].greatest;
         }
         raw_.resize(padded);
-        terms_.resize(padded);
+        for (std::vector<double>& terms : terms_of_) terms.resize(padded);
+        multiplied_ = {};
     }
     void add_plain_sizes(plain_sizes& to, const row_values& values) const {
         const score_vector& q = queries_[values.i];
-        const std::size_t n = values.visible.size();
+        const std::vector<std::size_t>& visible = values.visible;
+        const std::size_t n = visible.size();
         to.of_query = q.greatest;
         to.terms.resize(n);
         to.operands.resize(n);
         to.of_key.resize(n);
-        for (std::size_t l = 0; l < n; ++l) {
-            const std::size_t j = values.visible[l];
-            to.terms[l] = terms_[j];
-            to.operands[l] = q.sum + sums_of_keys_[j];
-            to.of_key[l] = greatest_of_keys_[j];
-        }
+        const auto add = [&](const auto& key) {
+            for (std::size_t l = 0; l < n; ++l) {
+                const std::size_t j = key(l);
+                to.terms[l] = terms_[j];
+                to.operands[l] = q.sum + sums_of_keys_[j];
+                to.of_key[l] = greatest_of_keys_[j];
+            }
+        };
+        if (n > 0 && visible.back() - visible.front() + 1 == n) add([first = visible.front()](std::size_t l) { return first + l; }); // without gaps
+        else add([&](std::size_t l) { return visible[l]; });
     }
     // For scores stored in 16 bits, of the first keys: score_size's key_square, of 8 neighbouring queries at once, and the square of its `query`.
     void square_keys(std::size_t i, std::size_t count) {
@@ -236,11 +242,30 @@ private:
         return {.terms = terms_[j], .operands = q.sum + k.sum, .key_square = key_squares_[j * fast::limit_lanes + i % fast::limit_lanes],
                 .query = attest::sqrt(query_squares_[j]), .of_query = q.greatest, .of_key = k.greatest};
     }
-    // raw and Σ|q_c k_c| of these keys.
+    // Σ|q_c k_c| of these keys, and raw where it is needed. Where rows come one after the other, without raw, a few queries at once.
     void multiply_keys(std::size_t i, std::size_t first, std::size_t last) {
         const std::vector<double>& q = queries_[i].x;
-        kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, raw_.data(), terms_.data()});
+        if (needs_scaled()) {
+            terms_ = terms_of_[0].data();
+            kernels_->dot_sizes({q.data(), transposed_.data(), q.size(), first, last, raw_.data(), terms_of_[0].data()});
+            return;
+        }
+        if (!(multiplied_.first_query <= i && i < multiplied_.last_query && multiplied_.first_key <= first && last <= multiplied_.last_key)) {
+            const std::size_t block = fast::key_block, count = i == last_query_ + 1 ? std::min(at_once, queries_.size() - i) : 1;
+            multiplied_ = {i, i + count, first / block * block, (last + block - 1) / block * block};
+            const double* query[at_once];
+            double* sizes[at_once];
+            for (std::size_t l = 0; l < count; ++l) {
+                query[l] = queries_[i + l].x.data();
+                sizes[l] = terms_of_[l].data();
+            }
+            kernels_->product_sizes({query, count, transposed_.data(), q.size(), first, last, sizes});
+        }
+        last_query_ = i;
+        terms_ = terms_of_[i - multiplied_.first_query].data();
     }
+    // Scores without a cap, of which none is stored in 16 bits, need not be known before anything is added.
+    [[nodiscard]] bool needs_scaled() const { return in_16_bits_ || rule_.cap > 0; }
     void prepare_query(std::size_t i) {
         if (bilinear_) bilinear_query_ = bilinear_->of_query(queries_[i]);
         if (additive_) additive_query_ = additive_->of_query(queries_[i]);
@@ -263,7 +288,14 @@ private:
     std::vector<double> values_of_keys_;
     std::vector<bilinear_sizes::key> bilinear_keys_;
     std::vector<additive_sizes::projected> additive_keys_;
-    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_, terms_; // the keys; of the last query
+    std::vector<double> transposed_, sums_of_keys_, greatest_of_keys_, raw_; // the keys; of the last query
+    static constexpr std::size_t at_once = fast::product_sizes_call::most_queries;
+    struct {
+        std::size_t first_query = 0, last_query = 0, first_key = 0, last_key = 0;
+    } multiplied_;                                       // what is in terms_of_, for a query each
+    std::array<std::vector<double>, at_once> terms_of_;
+    const double* terms_ = nullptr;                      // of the last query
+    std::size_t last_query_ = 0;
     std::optional<std::size_t> squared_; // the first of the queries of key_squares_
     std::vector<double> key_squares_, query_squares_;
     std::optional<bilinear_sizes::query> bilinear_query_;

@@ -12,7 +12,7 @@ namespace attest {
 
 /// Attention's results, up the ladder. `Visitor` has
 ///
-///     void begin_row(const row_values&)                          before the elements of a row, on every rung that evaluates it
+///     void begin_row(row_values)                                 before the elements of a row, on every rung that evaluates it
 ///     bool element(const certified_element<S>&)                  whether it is settled
 ///     void begin_slice(const attention_engine<ball<S>>&, slice)  before the rows of a slice
 ///     void begin_columns()                                       before the first slice, on a rung that gives the sums over rows
@@ -214,7 +214,7 @@ private:
         }
         if (dout_)
             for (std::size_t c = 0; c < gradient.dq.length(1); ++c) values.dq.push_back(gradient.dq(i, c).nearest_double());
-        if (clear) visitor_.begin_row(values);
+        if (clear) visitor_.begin_row(std::move(values));
         if (open == nullptr) return false;
         if (!clear) return true;
         return visit_open<S>(*open, slice, from, last, [&](std::string_view name, const auto& f) { detail::for_each_result(name, row, engine, gradient, slice, i, f); });

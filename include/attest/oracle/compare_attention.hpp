@@ -41,11 +41,11 @@ public:
         seen_.enter(facts_->values());
         if (gradients_) gradients_->begin_slice(engine, slice);
     }
-    void begin_row(const row_values& values) {
+    void begin_row(row_values values) {
         const stopwatch_of timing(seconds_);
-        values_ = values;
+        values_ = std::move(values);
         all_near_ = all_near_ && values.near;
-        row_ = facts_->row(values_);
+        row_ = facts_->row(values_, std::move(row_));
         forward_.clear();
         for (const arithmetic* a : arithmetics_) forward_.push_back(std::make_unique<forward_limits>(*a, row_, lambda_));
         moves_.reset();

@@ -30,7 +30,6 @@ public:
         facts_.score = values.scores;
         facts_.weight = values.weights;
         facts_.lse = values.lse;
-        for (std::size_t l = 0; l < values.scores.size(); ++l) facts_.greatest = l == 0 ? values.scores[l] : std::max(facts_.greatest, values.scores[l]);
         facts_.scores_are_inputs = true;
         facts_.rule.inputs = x_;
         forward_.clear();

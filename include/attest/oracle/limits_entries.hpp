@@ -12,6 +12,11 @@ namespace attest::detail {
 constexpr double expm1_above(double x, double exp_of_x) noexcept { return x > 700 ? infinity_of_double : unfused(x * exp_of_x * slack); }
 constexpr double expm1_above(double x) noexcept { return expm1_above(x, attest::exp(x)); }
 
+// What exps that are flushed do to the output, from above.
+[[nodiscard]] inline double flushed(const arithmetic& a, double sum_of_sizes, std::size_t entries, double o) {
+    return unfused(a.exp_flush * (sum_of_sizes + unfused(static_cast<double>(entries) * o)));
+}
+
 /// The visible keys, then the sink: weights, divided by their sum, and scores. The facts are the caller's, and must stay.
 class row_entries {
 public:
@@ -46,33 +51,34 @@ private:
 
 /// What the scores may be off by.
 struct row_score_errors {
-    std::vector<double> before, error;                         ///< before anything is added; as they enter softmax
     double top = -infinity_of_double, top_of_keys = top; ///< the greatest that one, and one of a key, may be computed as: no shift is greater
-    bool overflow = false;                                     ///< one may overflow
+    bool overflow = false;                               ///< one may overflow
 
     row_score_errors(const row_facts& f, const score_errors& of, const row_entries& entries) {
         const std::size_t keys = f.weight.size(), n = entries.weights().size();
         const std::vector<double>& score = entries.scores();
-        before.resize(n);
+        before_.resize(n);
         if (!f.scores_are_inputs) {
             make_before(f, of, keys);
-            for (std::size_t j = 0; j < keys; ++j) overflow = overflow || !(before[j] < infinity_of_double);
+            for (std::size_t j = 0; j < keys; ++j) overflow |= !(before_[j] < infinity_of_double);
         }
-        if (!f.scores_are_inputs && f.alibi.empty() && f.mask.empty()) error = before;
-        else {
-            error.resize(n);
-            for (std::size_t j = 0; j < keys; ++j) error[j] = f.scores_are_inputs ? of.of_input(score[j]) : with_added(f, of, j, entries.weights()[j]);
+        if (f.scores_are_inputs || !f.alibi.empty() || !f.mask.empty()) {
+            added_.resize(n);
+            for (std::size_t j = 0; j < keys; ++j) added_[j] = f.scores_are_inputs ? of.of_input(score[j]) : with_added(f, of, j, entries.weights()[j]);
         }
+        std::vector<double>& error = added_.empty() ? before_ : added_;
         top = top_of_keys = f.kernels->greatest_sum(score.data(), error.data(), keys);
         if (n == keys) return;
         error[keys] = of.of_sink(score[keys]);
         top = std::max(top, score[keys] + error[keys]);
     }
+    [[nodiscard]] const std::vector<double>& before() const { return before_; }                           ///< before anything is added
+    [[nodiscard]] const std::vector<double>& error() const { return added_.empty() ? before_ : added_; } ///< as they enter softmax
 
 private:
     void make_before(const row_facts& f, const score_errors& of, std::size_t keys) {
         if (f.rule.cap > 0 || f.plain.terms.empty()) {
-            for (std::size_t j = 0; j < keys; ++j) before[j] = of.before_added(f.size_of_score(j), f.scaled_size(j));
+            for (std::size_t j = 0; j < keys; ++j) before_[j] = of.before_added(f.size_of_score(j), f.scaled_size(j));
             return;
         }
         fast::score_errors_call call = of.before_added_call();
@@ -81,16 +87,18 @@ private:
         call.operands = f.plain.operands.data();
         call.of_key = f.plain.of_key.data();
         call.of_query = f.plain.of_query;
-        call.scaled = f.scaled.data();
-        call.error = before.data();
+        call.scaled = f.scaled.data(); // read where scores are stored
+        call.error = before_.data();
         f.kernels->score_errors(call);
     }
     [[nodiscard]] double with_added(const row_facts& f, const score_errors& of, std::size_t j, double weight) {
-        const double score = f.score[j], alibi = f.alibi_size(j), mask = f.mask_size(j), moved = of.with_added(before[j], size_of(score), alibi, mask);
+        const double score = f.score[j], alibi = f.alibi_size(j), mask = f.mask_size(j), moved = of.with_added(before_[j], size_of(score), alibi, mask);
         // −∞ for a score whose key weighs nothing does no harm.
         if ((alibi != 0 || mask != 0) && of.overflows(size_of(score) + moved) && !(score < 0 && weight < 1e-300)) overflow = true;
         return moved;
     }
+
+    std::vector<double> before_, added_; // added_: empty where nothing is added
 };
 
 } // namespace attest::detail

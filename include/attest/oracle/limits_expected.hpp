@@ -70,7 +70,7 @@ public:
     /// What is added up over the entries for one component of the output.
     struct output_sums {
         double moved, all, prefix, lowest, highest, squares, greatest, sizes; // main_sums_call (fast/limit_kernels.hpp)
-        double low, high, absolute;                                           // size_sums_call
+        double sum_of_sizes, low, high, absolute;                             // size_sums_call
         double operands, operands_apart, tiny, tiny_apart;                    // pair_sums_call, of most · stored, and of tiny
         double above, below, cheap, rounded, of_slope, of_scale;              // score_sums_call
         double scaled_squares, added_squares, squares_through_v, squares_through_x; // alike_call, of own, added and stored
@@ -79,11 +79,13 @@ public:
     [[nodiscard]] double output(double exact, const output_sums& s, const query_moves* moves, std::size_t e) const {
         return total(s, detail::size_of(exact), exact, moves, e);
     }
-    /// The coefficients of those sums, of each entry; those that are empty are all 0.
+    /// The coefficients of those sums, of each entry; those that are empty are all 0. Of `most`, Σ most |v| is added up only where scores are stored; elsewhere
+    /// most <= α + raised, and it is bounded by the other sums.
     struct output_coefficients {
         std::vector<double> raised, most, operands, tiny, behind, bent, query, alibi, scaled, own, added, stored;
         bool finite = true;
     };
+    [[nodiscard]] const double* summed_most() const { return stores_scores_ ? c_.most.data() : nullptr; }
     [[nodiscard]] const output_coefficients& for_output() const { return c_; }
     /// See partial_sums.
     [[nodiscard]] double greatest_random_sum(double all, double squares, double greatest) const {
@@ -135,23 +137,21 @@ private:
     void add_plain_entries() {
         const std::size_t n = certain_.entries();
         const std::vector<double>&rest = core_.log_weights(), &w = core_.weights();
-        std::vector<double> shrunk(n);
-        c_.most.resize(n);
+        const bool needs_most = core_.stored_most() > 0 || of_operands() > 0;
+        if (needs_most) c_.most.resize(n);
         c_.raised.resize(n);
-        std::vector<double> raised(n);
-        const fast::grown_weights_sums sums = f_.kernels->grown_weights(
-            {n, w.data(), rest.data(), detail::slack, a_.exp_flush, c_.most.data(), raised.data(), nullptr, c_.raised.data(), shrunk.data()});
+        const fast::grown_weights_sums sums =
+            f_.kernels->grown_weights({n, w.data(), rest.data(), detail::slack, needs_most ? c_.most.data() : nullptr, c_.raised.data()});
         raised_sum_ = sums.raised;
         low_sum_ = sums.shrunk;
         if (!(sums.greatest_log_weight <= 1)) {
             raised_sum_ = 0;
             for (std::size_t j = 0; j < n; ++j) {
                 if (!(rest[j] <= 1)) {
-                    c_.most[j] = w[j] + certain_.raised_by(j, certain_.log_weights()[j]);
-                    raised[j] = c_.most[j] - w[j];
-                    c_.raised[j] = raised[j] + a_.exp_flush;
+                    c_.raised[j] = certain_.raised_by(j, certain_.log_weights()[j]);
+                    if (needs_most) c_.most[j] = w[j] + c_.raised[j];
                 }
-                raised_sum_ += raised[j];
+                raised_sum_ += c_.raised[j];
             }
         }
         c_.finite = raised_sum_ < detail::infinity_of_double;
@@ -161,11 +161,12 @@ private:
         }
         finish_entries();
     }
+    [[nodiscard]] double of_operands() const { return a_.operand_tiny + detail::input_tiny(a_, f_.values); }
     void finish_entries() {
-        const double of_operands = a_.operand_tiny + detail::input_tiny(a_, f_.values);
-        if (of_operands == 0 && c_.finite) return;
+        if (!c_.finite) of_values_ = detail::infinity_of_double;
+        if (of_operands() == 0 || !c_.finite) return;
         for (std::size_t j = 0; j < c_.most.size(); ++j)
-            of_values_ += detail::unfused(detail::unfused((j < f_.weight.size() ? f_.factor_of(j) : 0) * c_.most[j]) * of_operands);
+            of_values_ += detail::unfused(detail::unfused((j < f_.weight.size() ? f_.factor_of(j) : 0) * c_.most[j]) * of_operands());
     }
     void add_entry(std::size_t j, double bound, double rest, double exp_of_bound, double exp_of_rest, double exp_down, bool& any_tiny) {
         const bool is_key = j < f_.weight.size();
@@ -175,7 +176,7 @@ private:
                      up = small ? detail::unfused(w * grown * exp_of_rest) : w + certain_.raised_by(j, all);
         c_.most[j] = up;
         const double raised = small ? detail::unfused(w * grown * detail::expm1_above(rest, exp_of_rest)) : up - w;
-        c_.raised[j] = raised + a_.exp_flush;
+        c_.raised[j] = raised;
         raised_sum_ += raised;
         low_sum_ += detail::unfused(w * exp_down);
         if (!c_.operands.empty()) c_.operands[j] = detail::unfused(up * core_.stored()[j]);
@@ -235,8 +236,9 @@ private:
                 more = detail::unfused(lambda_ * query_moves::rounded * s.rounded);
             }
         }
-        const double off = 0x1p-31 * s.sizes; // o is only as good as the weights
-        const double linear = (s.moved + detail::unfused(off * raised_sum_) + std::max(s.above, s.below) + more) / least;
+        const double off = 0x1.001p-31 * s.sizes; // o is only as good as the weights, and v − o is rounded
+        const double moved = s.moved + detail::unfused(off * raised_sum_), flushed = detail::flushed(a_, s.sum_of_sizes, certain_.entries(), o);
+        const double linear = (moved + flushed + std::max(s.above, s.below) + more) / least;
         const double hull = s.low == s.high ? 0.0 : std::max(std::max(s.high - exact, exact - s.low), 0.0) + detail::unfused(0x1p-52 * o) + off;
         const double by_scores = of_scores / square(least);
         const bool is_cut = !(detail::unfused(lambda_ * attest::sqrt(by_scores)) + linear < hull);
@@ -252,7 +254,7 @@ private:
                 through_v *= 2;
             }
         }
-        const double sum = core_.sum_error(), all = s.all / least, roundings = static_cast<double>(certain_.entries()) + core_.rescalings() + 4;
+        const double sum = core_.sum_error(), all = (stores_scores_ ? s.all : s.sizes + moved + detail::unfused(o * raised_sum_)) / least, roundings = static_cast<double>(certain_.entries()) + core_.rescalings() + 4;
         // Sums in 16 bits' company are off from those of the exact weights.
         const double partial = std::min(all, greatest_partial_sum(s) + (all - s.sizes) + detail::unfused(2 * greatest_store_ * all));
         const double of_values =

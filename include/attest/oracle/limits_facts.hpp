@@ -23,13 +23,12 @@ struct plain_sizes {
 struct row_facts {
     std::vector<double> score;     ///< what enters softmax
     std::vector<double> weight;    ///< before dropout
-    double greatest = 0;           ///< greatest score
     double lse = 0;                ///< sink included
 
     score_rule rule;               ///< what the scores have in common
     std::vector<score_size> sizes; ///< what each score is made of; may be empty where no score is stored, and `plain` is not
     plain_sizes plain;             ///< the same, of dot products without rotations; empty: see `sizes`
-    std::vector<double> scaled;    ///< raw · scale with its sign, before the cap and before anything is added
+    std::vector<double> scaled;    ///< raw · scale with its sign, before the cap and before anything is added; may be empty where no score is stored or capped
     std::vector<double> alibi;     ///< slope · distance that is added; empty: none
     std::vector<double> mask;      ///< what a float mask adds; empty: none
     std::vector<double> factor;    ///< dropout: 0 or 1/(1 − p); empty: none
@@ -46,7 +45,7 @@ struct row_facts {
         if (!sizes.empty()) return sizes[j];
         return {.terms = plain.terms[j], .operands = plain.operands[j], .of_query = plain.of_query, .of_key = plain.of_key[j]};
     }
-    [[nodiscard]] double scaled_size(std::size_t j) const { return scaled[j] < 0 ? -scaled[j] : scaled[j]; }
+    [[nodiscard]] double scaled_size(std::size_t j) const { return scaled.empty() ? 0 : scaled[j] < 0 ? -scaled[j] : scaled[j]; }
     [[nodiscard]] double alibi_size(std::size_t j) const { return alibi.empty() ? 0 : alibi[j] < 0 ? -alibi[j] : alibi[j]; }
     [[nodiscard]] double mask_size(std::size_t j) const { return mask.empty() ? 0 : mask[j] < 0 ? -mask[j] : mask[j]; }
     [[nodiscard]] double factor_of(std::size_t j) const { return factor.empty() ? 1 : factor[j]; }

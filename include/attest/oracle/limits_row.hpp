@@ -18,7 +18,8 @@
 ///     |o' − o|  =  |Σ α_j (e^{ε_j} − 1)(v_j − o)| / Σ α_l e^{ε_l}  <=  Σ α_j (e^{L_j} − 1) |v_j − o| / Σ α_l e^{−L_l}  =: E1,
 ///
 /// and o' lies in the convex hull of the visible v, so E1 is cut there. With W := Σ α'_j |v_j| <= min(max |v_j|, Σ α_j e^{L_j} |v_j| / Σ α_l
-/// e^{−L_l}) and W_S := Σ α'_j S_j |v_j|, bounded in the same way,
+/// e^{−L_l}) and W_S := Σ α'_j S_j |v_j|, bounded in the same way (of W, Σ α e^L |v| <= Σ α |v| + Σ α (e^L − 1)(|v − o| + |o|): sums that are there
+/// anyhow, and at most twice E1 more),
 ///
 ///     σ' = 0:   |out − o'| <= (R W + (1 + R) W_S + T |o'|) / (1 − T);
 ///     σ' = σ:   o'' = Σ α'_j (1 + σ_j) v_j / Σ α'_l (1 + σ_l) is off by A_S/(1 − S) with A_S := Σ α'_j S_j |v_j − o'| (as in E1), which can
@@ -35,6 +36,7 @@
 /// (of a weight stored behind dropout's factor through v without it), that of v as an operand through f α', that of q times the scale through k. A
 /// sum of products that may overflow on the way makes the limit infinite: Σ |q_c k_c| scale log2 e, and 2^8 Σ |v_j| for a shift that stays 8 bits
 /// behind. The limit is E1 + E2 + those terms, and the final store adds half a ULP at |o| plus the limit.
+/// An exp that is flushed adds at most exp_flush Σ |v_j − o| <= exp_flush · (Σ |v_j| + n |o|).
 /// Everything is evaluated in double, and raised by `slack` at the end, which is far more than double loses over 10^6 keys; what is near 1 is never
 /// formed where its distance from 1 is meant. Weights are divided by their sum first, so that it does not matter if they are all off by one factor.
 ///
@@ -123,7 +125,7 @@ public:
 
     /// What is added up over the entries for one component of the output.
     struct output_sums {
-        double moved, all, flushed, mean_size;             // main_sums_call (fast/limit_kernels.hpp); Σ α_j |v_j|
+        double moved, mean_size;                            // main_sums_call (fast/limit_kernels.hpp); Σ α_j |v_j|
         double stored_all, stored_apart;                   // pair_sums_call, of most · stored
         double sum_of_sizes, greatest, low, high, absolute; // size_sums_call
     };
@@ -132,13 +134,14 @@ public:
         if (keys_ == 0) return {0, 0}; // no key is visible: zero or NaN, exactly
         if (unbounded()) return {};
         const double o = size(exact), low = s.low, high = s.high;
-        // o is only as good as the weights.
-        const double off = 0x1p-31 * s.mean_size;
+        // o is only as good as the weights, and v − o is rounded.
+        const double off = 0x1.001p-31 * s.mean_size;
         const double moved = s.moved + detail::unfused(off * merged().raised_sum);
+        const double all = s.mean_size + moved + detail::unfused(o * merged().raised_sum), flushed = detail::flushed(a_, s.sum_of_sizes, entries(), o);
         const double stored_apart = s.stored_apart + detail::unfused(off * store_ * (1 + merged().raised_sum));
         const double hull = low == high ? 0.0 : std::max(std::max(high - exact, exact - low), 0.0) + detail::unfused(0x1p-52 * o) + off;
         const auto over_sum = [&](double x, double otherwise) { return merged().low > 0 ? std::min(x / merged().low, otherwise) : otherwise; };
-        const double e1 = over_sum(moved + s.flushed, hull), weighted = over_sum(s.all, s.greatest);
+        const double e1 = over_sum(moved + flushed, hull), weighted = over_sum(all, s.greatest);
         // A kernel that divides at the end sums weights that are relative to the greatest so far, or to a shift 8 bits below it, and that may overflow.
         if (!(0x1p8 * s.sum_of_sizes * (1 + store_) * (1 + product_) < greatest_sum())) return {};
         const double stored_part = over_sum(s.stored_all, store_ * s.greatest);
@@ -167,7 +170,7 @@ public:
         if (!c.factor.empty()) c.factor.resize(n, 0.0);
         if (store_ > 0) {
             c.stored.resize(n);
-            for (std::size_t j = 0; j < n; ++j) c.stored[j] = detail::unfused(merged().most[j] * stored_[j]);
+            for (std::size_t j = 0; j < n; ++j) c.stored[j] = detail::unfused((weight_[j] + merged().raised[j]) * stored_[j]);
         }
         c.start = 4 * static_cast<double>(n) * a_.tiny;
         c.of_size = a_.weight_tiny + a_.operand_tiny + a_.exp_flush;
@@ -191,13 +194,11 @@ public:
     [[nodiscard]] const std::vector<double>& weights() const { return weight_; }
     [[nodiscard]] const std::vector<double>& scores() const { return score_; }
     [[nodiscard]] const std::vector<double>& errors() const { return error(); }            ///< of the scores
-    [[nodiscard]] const std::vector<double>& errors_before_added() const { return scores_->before; }
+    [[nodiscard]] const std::vector<double>& errors_before_added() const { return scores_->before(); }
     [[nodiscard]] const std::vector<double>& log_weights() const { return merged_.log_weight; } ///< L
     [[nodiscard]] const std::vector<double>& stored() const { return stored_; }          ///< S; empty: all 0
-    [[nodiscard]] const std::vector<double>& most() const { return merged().most; }      ///< α e^L, or more
     [[nodiscard]] double raised_sum() const { return merged().raised_sum; }
     [[nodiscard]] const row_facts& facts() const { return f_; }
-    [[nodiscard]] double flushed() const { return a_.exp_flush; }
     [[nodiscard]] double expected_absolute() const { return a_.operand_tiny + a_.exp_flush; }
     [[nodiscard]] double stored_most() const { return store_; }
     [[nodiscard]] const score_errors& of_scores() const { return errors_; }
@@ -211,7 +212,7 @@ private:
     [[nodiscard]] static double size(double x) { return x < 0 ? -x : x; }
     // The weights e^{±L}: of plain kernels, and where parts are merged by their lse.
     struct perturbed {
-        std::vector<double> log_weight, raised, most; // L; α (e^L − 1); α more
+        std::vector<double> log_weight, raised; // L; α (e^L − 1)
         double raised_sum = 0;
         double greatest = 0, low = 0, high = 0; // L; Σ α e^{−L}; Σ α e^{L}
 
@@ -238,10 +239,7 @@ private:
         const std::size_t n = weight_.size();
         p.made = true;
         p.raised.resize(n);
-        p.most.resize(n);
-        std::vector<double> grown(n), shrunk(n);
-        const fast::grown_weights_sums sums = f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, 0, grown.data(), p.raised.data(),
-                                                                        p.most.data(), nullptr, shrunk.data()});
+        const fast::grown_weights_sums sums = f_.kernels->grown_weights({n, weight_.data(), p.log_weight.data(), detail::slack, nullptr, p.raised.data()});
         p.low = sums.shrunk;
         p.high = sums.more;
         p.raised_sum = sums.raised;
@@ -251,8 +249,7 @@ private:
             for (std::size_t j = 0; j < n; ++j) {
                 if (!entries_->is_in_range(j, p.log_weight[j])) p.raised[j] = raised_by(j, p.log_weight[j]);
                 p.greatest = std::max(p.greatest, p.log_weight[j]);
-                p.most[j] = weight_[j] + p.raised[j];
-                p.high += p.most[j];
+                p.high += weight_[j] + p.raised[j];
                 p.raised_sum += p.raised[j];
             }
         }
@@ -262,7 +259,7 @@ private:
         p.high = detail::unfused(p.high * (1 + count * 0x1p-52));
     }
 
-    [[nodiscard]] const std::vector<double>& error() const { return scores_->error; }
+    [[nodiscard]] const std::vector<double>& error() const { return scores_->error(); }
 
     struct range {
         double lowest, highest;
@@ -289,7 +286,7 @@ private:
         stored_[j] = std::min(store_, detail::unfused(std::max((1 - lowest) / lowest + sum_ / (1 - sum_), from_one) * detail::slack));
     }
     // α'_j
-    [[nodiscard]] double most_weight(std::size_t j) const { return merged().low > 0 ? std::min(merged().most[j] / merged().low, 1.0) : 1; }
+    [[nodiscard]] double most_weight(std::size_t j) const { return merged().low > 0 ? std::min((weight_[j] + merged().raised[j]) / merged().low, 1.0) : 1; }
     [[nodiscard]] double greatest_factor() const {
         double greatest = 1;
         for (const double f : f_.factor) greatest = std::max(greatest, f);

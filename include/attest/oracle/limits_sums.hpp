@@ -42,16 +42,10 @@ public:
         for (std::size_t e = 0; e < v_.components; ++e)
             careful_ = careful_ || !(at(size_, fast::size_sums_call::greatest, e) + detail::size_of(exact_[e]) < 0x1p1000);
         main_.resize(fast::main_sums_call::terms * stride_);
-        fast::main_sums_call call{v_, certain.weights().data(), certain.raised().data(), certain.most().data(), x == nullptr ? certain.most().data() : x->raised.data(),
-                                  x == nullptr ? certain.most().data() : x->most.data(), certain.flushed(), is_apart(certain.facts().values), false, careful_, main_.data(), stride_};
-        call.quick = x != nullptr && call.apart && !careful_ && v_.factor == nullptr && wait_ == 0;
-        wait_ -= wait_ > 0 ? 1 : 0;
-        kernels_->main_sums(call);
-        if (call.quick && !is_quick_enough(certain.flushed(), *expected)) {
-            wait_ = 7;
-            call.quick = false;
-            kernels_->main_sums(call);
-        }
+        kernels_->main_sums({v_, certain.weights().data(), certain.raised().data(), x == nullptr ? certain.raised().data() : x->raised.data(),
+                             expected == nullptr ? nullptr : expected->summed_most(), careful_, main_.data(), stride_});
+        if (x != nullptr && !range_does_not_matter(*expected))
+            kernels_->partial_sums({v_, certain.weights().data(), main_.data() + fast::main_sums_call::lowest * stride_, main_.data() + fast::main_sums_call::highest * stride_});
         pair(stored_, c.stored, {}, careful_);
         if (x == nullptr) return;
         pair(operands_, x->operands, {}, false);
@@ -72,7 +66,7 @@ public:
         using m = fast::main_sums_call;
         using s = fast::size_sums_call;
         using p = fast::pair_sums_call;
-        return {.moved = at(main_, m::moved, e), .all = at(main_, m::all, e), .flushed = at(main_, m::flushed, e), .mean_size = at(main_, m::sizes, e),
+        return {.moved = at(main_, m::moved, e), .mean_size = at(main_, m::sizes, e),
                 .stored_all = at(stored_, p::of_size, e), .stored_apart = at(stored_, p::of_distance, e),
                 .sum_of_sizes = at(size_, s::sum, e), .greatest = at(size_, s::greatest, e), .low = low(e), .high = high(e), .absolute = at(size_, s::absolute, e)};
     }
@@ -83,7 +77,7 @@ public:
         return {.moved = at(main_, m::expected_moved, e), .all = at(main_, m::expected_all, e), .prefix = at(main_, m::prefix, e),
                 .lowest = at(main_, m::lowest, e), .highest = at(main_, m::highest, e), .squares = at(main_, m::squares, e),
                 .greatest = at(main_, m::greatest, e), .sizes = at(main_, m::sizes, e),
-                .low = low(e), .high = high(e), .absolute = at(size_, fast::size_sums_call::expected_absolute, e),
+                .sum_of_sizes = at(size_, fast::size_sums_call::sum, e), .low = low(e), .high = high(e), .absolute = at(size_, fast::size_sums_call::expected_absolute, e),
                 .operands = at(operands_, p::of_size, e), .operands_apart = at(operands_, p::of_distance, e),
                 .tiny = at(tiny_, p::of_size, e), .tiny_apart = at(tiny_, p::of_distance, e),
                 .above = at(score_, r::above, e), .below = at(score_, r::below, e), .cheap = at(score_, r::cheap, e), .rounded = at(score_, r::rounded, e),
@@ -105,25 +99,15 @@ private:
         }
         kernels_->pair_sums({v_, coefficient.data(), pointer(behind), careful, to.data(), stride_});
     }
-    // Whether what the quick sums leave out changes no bit. What is flushed is below a quarter of an ULP of what it is added to. The range of the partial
-    // sums, which is less than that of the blocks' and twice what a block can move them, is below what is compared with it, or both are above Σ|terms|.
-    bool is_quick_enough(double flush, const expected_output& expected) {
+    // Whether it changes no bit which of its partial sums a row's are the greatest: their range, less than that of the blocks' and twice what a block can move
+    // them, is below what is compared with it, or that is above Σ|terms|.
+    [[nodiscard]] bool range_does_not_matter(const expected_output& expected) const {
         using m = fast::main_sums_call;
-        const double most_distance = 1.01 * static_cast<double>(v_.entries) * flush;
         for (std::size_t e = 0; e < v_.components; ++e) {
-            if (!(most_distance * (at(size_, fast::size_sums_call::greatest, e) + detail::size_of(exact_[e])) < 0x1p-55 * at(main_, m::moved, e))) return false;
-            const double low = at(main_, m::lowest, e), high = at(main_, m::highest, e), block = at(main_, m::flushed, e), sizes = at(main_, m::sizes, e);
+            const double range = at(main_, m::highest, e) - at(main_, m::lowest, e), sizes = at(main_, m::sizes, e);
             const double random = expected.greatest_random_sum(at(main_, m::prefix, e), at(main_, m::squares, e), at(main_, m::greatest, e));
-            if (!(1.01 * (high - low) + 2.05 * block + 0x1p-40 * sizes <= random) && !(random >= sizes)) return false;
-            main_[m::flushed * stride_ + e] = main_[m::lowest * stride_ + e] = main_[m::highest * stride_ + e] = 0;
+            if (!(1.01 * range + 2.05 * at(main_, m::greatest_block, e) + 0x1p-40 * sizes <= random) && !(random >= sizes)) return false;
         }
-        return true;
-    }
-    // Whether no value can be o, since o is no number of a format that all values are in. (0 pads.)
-    [[nodiscard]] bool is_apart(const input_width& width) const {
-        if (!width.in_f32) return false;
-        for (std::size_t e = 0; e < v_.components; ++e)
-            if (!(detail::size_of(exact_[e]) < formats::f32.greatest()) || static_cast<double>(static_cast<float>(exact_[e])) == exact_[e]) return false;
         return true;
     }
     void alike(std::size_t which, const alike_runs& runs, const std::vector<double>& amplitude, bool from_exact) {
@@ -147,7 +131,6 @@ private:
     fast::limit_values v_{};
     std::size_t stride_ = 0;
     bool careful_ = false;
-    unsigned wait_ = 0; // so many rows are not tried quickly
     std::vector<double> exact_, size_, main_, stored_, operands_, tiny_, score_, zeros_;
     std::vector<double> alike_[4];
 };
