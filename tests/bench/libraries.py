@@ -24,7 +24,7 @@ FUNCTIONS = {
     "attest_products": (DOUBLE, [POINTER] * 3 + [SIZE, SIZE]),
     "eigen_attention": (DOUBLE, [POINTER] * 4 + [SIZE, SIZE]),
     "fixed_attention": (DOUBLE, [INT, INT] + [POINTER] * 4 + [SIZE]),
-    "attest_certified": (DOUBLE, [POINTER, SIZE, INT, POINTER, POINTER]),
+    "attest_certified": (DOUBLE, [POINTER, SIZE, INT, POINTER, POINTER, POINTER]),
     "attest_limits": (DOUBLE, [POINTER, TEXT, INT]),
     "attest_check": (DOUBLE, [POINTER, POINTER, TEXT, POINTER]),
     "boost_attention": (DOUBLE, [POINTER] * 4 + [SIZE] * 3),
@@ -38,20 +38,25 @@ class Tensors(ctypes.Structure):
     _fields_ = [("n", SIZE), ("d", SIZE), ("type", INT), ("q", POINTER), ("k", POINTER), ("v", POINTER)]
 
 
-def newest_source():
-    sources = [path for folder in (ROOT / "include", BENCH) for path in folder.rglob("*") if path.suffix in (".hpp", ".cpp")]
-    return max(path.stat().st_mtime for path in sources)
+def is_new(path):
+    """Whether a library is newer than all that it was compiled from."""
+    try:
+        sources = path.with_suffix(".d").read_text(encoding="utf-8").replace("\\\n", " ").split(": ", 1)[1].split()
+        return all(os.path.getmtime(source) < path.stat().st_mtime for source in sources)
+    except (OSError, IndexError):
+        return False
 
 
 def compiled(name, compiler):
     """The library's path, or nothing and why."""
     source, ways = SOURCES[name]
     path = ROOT / "build" / "bench" / f"{name}-{os.path.basename(compiler)}.so"
-    if path.exists() and path.stat().st_mtime > newest_source():
+    if is_new(path):
         return path, ""
     path.parent.mkdir(parents=True, exist_ok=True)
     for link in ways:
-        command = [compiler, "-O3", "-march=native", "-shared", "-fPIC", "-std=c++20", f"-I{ROOT / 'include'}", str(BENCH / source), "-o", str(path), "-pthread", *link]
+        command = [compiler, "-O3", "-march=native", "-shared", "-fPIC", "-std=c++20", f"-I{ROOT / 'include'}", str(BENCH / source), "-o", str(path), "-pthread",
+                   "-MMD", "-MF", str(path.with_suffix(".d")), *link]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode == 0:
             return path, ""
