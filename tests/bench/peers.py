@@ -113,10 +113,10 @@ class Case:
             skipped.append("no Eigen")
 
     def certified(self, name, inputs, target):
-        settled, once = (ctypes.c_size_t * 4)(), ctypes.c_double()
+        settled = (ctypes.c_size_t * 4)()
 
         def run():
-            seconds = self.libraries["oracle"].attest_certified(self.address(inputs), self.n, target, self.out.ctypes.data, settled, ctypes.addressof(once))
+            seconds = self.libraries["oracle"].attest_certified(self.address(inputs), self.n, target, self.out.ctypes.data, settled)
             self.settled[name] = [count / (self.n * self.d) for count in settled]
             return seconds, self.out if inputs == F64 else None
 
@@ -196,9 +196,12 @@ class Case:
                     best[section, name] = min(best.get((section, name), np.inf), seconds)
                     if round_ == 0 and value is not None and section != "slow":
                         assert np.allclose(value, self.expected, rtol=1e-10, atol=1e-12), name
-                    elif round_ == 0 and value is not None:  # correctly rounded, as certified values are
+                    elif round_ == 0 and value is not None:  # of the certified values, one ULP at most; Arb the same
                         exact = self.expected_exactly()[:len(value)]
-                        assert np.allclose(value, exact, rtol=2e-16, atol=0) and (not name.startswith("Arb") or np.array_equal(value, exact)), name
+                        assert np.allclose(value, exact, rtol=2.3e-16, atol=0) and (not name.startswith("Arb") or np.array_equal(value, exact)), name
+        for section, name, same in (("double", "attest", "attest"), ("certified", "certified f64, inputs f64", "certified f64")):  # measured twice
+            if (section, name) in best and ("path", same) in best:
+                best[section, name] = best["path", same] = min(best[section, name], best["path", same])
         return best
 
     def expected_exactly(self):
@@ -298,9 +301,9 @@ def scaling_table(d, paths, program):
             rows.append(row)
             yield row
 
-    table(f"**Scaling**, d = {d}, a fresh process each; certified values of some rows are scaled to all, `attest check` is given those rows alone", {
+    table(f"**Scaling**, d = {d}, a fresh process each; where some rows are measured, those that are left take as long as the second half of them", {
         "": lambda r: r["kind"], "n": lambda r: str(r["n"]), "rows measured": lambda r: str(r["rows"]), "best of": lambda r: str(r["repeats"]), "ms": lambda r: f"{r['seconds'] * 1e3:.1f}",
-        "ns per n² d": lambda r: "" if r["ns per n² d"] is None else f"{r['ns per n² d']:.3f}", "MB at most": lambda r: f"{r['peak'] / 1e6:.1f}", "bytes per n d": lambda r: f"{r['bytes per n d']:.0f}"}, noted())
+        "ns per n² d": lambda r: f"{r['ns per n² d']:.3f}", "MB at most": lambda r: f"{r['peak'] / 1e6:.1f}", "bytes per n d": lambda r: f"{r['bytes per n d']:.0f}"}, noted())
     return rows
 
 
@@ -320,13 +323,14 @@ def plot(file, header, results):
         title, hatch = groups[group]
         axes.barh(at, ms, hatch=hatch, color={"": "0.75", "//": "white", "xx": "0.9"}[hatch], edgecolor="black", label=None if group in seen else title)
         seen.add(group)
-        axes.annotate(f"{ms:.3g} ms", (ms, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(f"{ms:.3g} ms" if ms < 1000 else f"{ms / 1000:.3g} s", (ms, at), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_yticks(range(len(rows)), [name for name, *_ in rows], fontsize=8)
     axes.set_xscale("log")
     axes.margins(x=0.15, y=0.02)
     axes.set_xlabel("time in milliseconds, one thread, logarithmic (shorter is faster)")
-    axes.set_title(f"Attention of one head, n = {results['n']}, d = {results['d']}\n{header}", fontsize=8)
-    axes.legend(loc="lower right", fontsize=8)
+    axes.set_title(f"Attention of one head, n = {results['n']}, d = {results['d']}", fontsize=11)
+    figure.supxlabel(f"{header}; load average {load_average()}", fontsize=6)
+    axes.legend(*(reversed(x) for x in axes.get_legend_handles_labels()), loc="upper right", fontsize=8)
     figure.savefig(file)
     print(f"\nplotted: {file}")
 
