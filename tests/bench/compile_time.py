@@ -4,7 +4,8 @@
 
     tests/bench/compile_time.py [--compiler g++] [--repeat 3] [--only TEXT] [--json FILE]
 
-Medians of so many runs, without optimisation, which is how both are compiled. --only: those whose name has TEXT in it. Exit status 1 if one does not compile.
+Medians of so many runs, without optimisation, which is how both are compiled. --only: those whose name has TEXT in it. Interrupted, it reports on
+those that are done. Exit status 1 if one does not compile.
 """
 import argparse
 import json
@@ -60,11 +61,14 @@ def main():
     version, limits = limits_of_proofs(options.compiler)
     rows, before = [], os.getloadavg()
     with tempfile.TemporaryDirectory() as folder:
-        for kind, name, file in sources(folder):
-            if options.only in name:
-                rows.append({"kind": kind, "name": name, **compiled(options.compiler, limits if kind == "proof" else [], file, folder, options.repeat)})
-                if sys.stderr.isatty():
-                    print(f"\r{len(rows)} {name:70}", end="", file=sys.stderr)
+        try:
+            for kind, name, file in sources(folder):
+                if options.only in name:
+                    rows.append({"kind": kind, "name": name, **compiled(options.compiler, limits if kind == "proof" else [], file, folder, options.repeat)})
+                    if sys.stderr.isatty():
+                        print(f"\r{len(rows)} {name:70}", end="", file=sys.stderr)
+        except KeyboardInterrupt:
+            print(f"interrupted: after {len(rows)}")
     print(f"{version}, -std=c++20 -O0 (proofs: {' '.join(limits)}); medians of {options.repeat}; load average {before[0]:.1f}, in the end {os.getloadavg()[0]:.1f}")
     for kind in ("header", "proof"):
         of_kind = sorted((row for row in rows if row["kind"] == kind), key=lambda row: -row["seconds"])

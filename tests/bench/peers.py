@@ -301,7 +301,7 @@ def scaling_table(d, paths, program):
             rows.append(row)
             yield row
 
-    table(f"**Scaling**, d = {d}, a fresh process each; where some rows are measured, those that are left take as long as the second half of them", {
+    table(f"**Scaling**, d = {d}, a fresh process each; where some rows are measured, the others are scaled from what these take beyond an eighth of them", {
         "": lambda r: r["kind"], "n": lambda r: str(r["n"]), "rows measured": lambda r: str(r["rows"]), "best of": lambda r: str(r["repeats"]), "ms": lambda r: f"{r['seconds'] * 1e3:.1f}",
         "ns per n² d": lambda r: f"{r['ns per n² d']:.3f}", "MB at most": lambda r: f"{r['peak'] / 1e6:.1f}", "bytes per n d": lambda r: f"{r['bytes per n d']:.0f}"}, noted())
     return rows
