@@ -24,7 +24,7 @@ FUNCTIONS = {
     "attest_products": (DOUBLE, [POINTER] * 3 + [SIZE, SIZE]),
     "eigen_attention": (DOUBLE, [POINTER] * 4 + [SIZE, SIZE]),
     "fixed_attention": (DOUBLE, [INT, INT] + [POINTER] * 4 + [SIZE]),
-    "attest_certified": (DOUBLE, [POINTER, SIZE, INT, POINTER, POINTER]),
+    "attest_certified": (DOUBLE, [POINTER, SIZE, INT] + [POINTER] * 3),
     "attest_limits": (DOUBLE, [POINTER, TEXT, INT]),
     "attest_check": (DOUBLE, [POINTER, POINTER, TEXT, POINTER]),
     "boost_attention": (DOUBLE, [POINTER] * 4 + [SIZE] * 3),

@@ -13,10 +13,14 @@ namespace attest::bench {
 struct settling {
     format target;
     double* out;
-    std::size_t* settled; ///< by each rung
-    void begin_row(const row_values&) const {}
+    std::size_t* settled;       ///< by each rung
+    std::clock_t last_row = 0;  ///< when the last row began on a rung that evaluates rows in blocks
+    bool is_higher = false;     ///< whether there was a rung of higher precision
+    void begin_row(const row_values&) {
+        if (!is_higher) last_row = std::clock();
+    }
     void begin_columns() const {}
-    template <class S> void begin_slice(const attention_engine<ball<S>>&, std::size_t) const {}
+    template <class S> void begin_slice(const attention_engine<ball<S>>&, std::size_t) { is_higher = std::same_as<S, big_float>; }
     template <class S> void end_slice(const slice_gradient<ball<S>>&, std::size_t) const {}
     void decided(std::size_t, std::size_t position, std::size_t, const exact_rational& x, std::size_t, std::size_t) const {
         count(position, round_to(target, attest::enclosure_of(x).value), rung::decided);
