@@ -33,6 +33,7 @@ from libraries import Tensors, compiled, load  # noqa: E402
 SECTIONS = ("double", "certified", "slow", "fixed", "threads", "scaling")
 F64, F32, BF16 = 0, 1, 3  # attest::dtype
 ROWS = {"Arb": 256, "Boost": 4, "mpmath": 2}  # of how many rows a slow one is measured
+WANTED = {"Arb": 30, "mpmath": 1000}  # so many times as long as certified f64
 skipped = []
 
 
@@ -136,7 +137,8 @@ class Case:
             return run
 
         self.runs["certified"] = {name: self.certified(name, inputs, target) for name, inputs, target in (
-            ("certified f32, inputs f32", F32, F32), ("certified f32, inputs bf16", BF16, F32), ("certified bf16, inputs bf16", BF16, BF16), ("certified f64, inputs f64", F64, F64))}
+            ("certified f32, inputs f32", F32, F32), ("certified f32, inputs bf16", BF16, F32), ("certified bf16, inputs bf16", BF16, BF16),
+            ("certified f64, inputs f64", F64, F64))}
         self.runs["certified"] |= {
             "limits f32, certain alone": lambda: (oracle.attest_limits(self.address(F32), b"f32", 0), None),
             "limits f32, certain and expected": lambda: (oracle.attest_limits(self.address(F32), b"f32", 1), None),
@@ -218,16 +220,22 @@ def table(title, columns, rows):
         print(f"| {' | '.join(text(row) for text in columns.values())} |", flush=True)
 
 
+def shown(key, pattern="{}", times=1):
+    """The text of a row's figure; nothing if it has none."""
+    return lambda row: "" if row.get(key) is None else pattern.format(row[key] if times == 1 else row[key] * times)
+
+
 def double_table(case, best):
     peak, numpy_time = best["double", "the processor's peak, same flops"], best["double", "NumPy"]
     rows = []
     for (section, name), seconds in best.items():
         if section == "double":
             share = (case.n + 1) / (2 * case.n) if "causal" in name else 1  # what it sees
-            rows.append({"name": name, "seconds": seconds, "GFLOP/s": case.flops * share / seconds / 1e9, "of peak": seconds / (peak * share), "of NumPy": seconds / numpy_time})
-    table(f"**Double path**, one head, n = {case.n}, d = {case.d}", {
-        "": lambda r: r["name"], "ms": lambda r: f"{r['seconds'] * 1e3:.2f}", "GFLOP/s": lambda r: f"{r['GFLOP/s']:.1f}",
-        "of the peak's time": lambda r: f"{r['of peak']:.2f}", "of NumPy's": lambda r: f"{r['of NumPy']:.2f}"}, rows)
+            rows.append({"name": name, "seconds": seconds, "GFLOP/s": case.flops * share / seconds / 1e9, "of peak": seconds / (peak * share),
+                         "of NumPy": seconds / numpy_time})
+    table(f"**Double path**, one head, n = {case.n}, d = {case.d}",
+          {"": shown("name"), "ms": shown("seconds", "{:.2f}", 1e3), "GFLOP/s": shown("GFLOP/s", "{:.1f}"), "of the peak's time": shown("of peak", "{:.2f}"),
+           "of NumPy's": shown("of NumPy", "{:.2f}")}, rows)
     return rows
 
 
@@ -235,11 +243,14 @@ def certified_table(case, best):
     path, rows = best["path", "attest"], []
     for (section, name), seconds in best.items():
         if section == "certified":
-            rows.append({"name": name, "seconds": seconds, "of double": seconds / path, "settled": case.settled.get(name)})
-    share = lambda rung: lambda r: "" if r["settled"] is None else f"{r['settled'][rung]:.2%}"
-    table(f"**Certified values and radii, limits, and all of a check**; the double path takes {path * 1e3:.2f} ms", {
-        "": lambda r: r["name"], "ms": lambda r: f"{r['seconds'] * 1e3:.1f}", "of the double path's": lambda r: f"{r['of double']:.1f}",
-        "settled in double": share(1), "in double-double": share(2), "in higher precision": lambda r: "" if r["settled"] is None else f"{r['settled'][0] + r['settled'][3]:.2%}"}, rows)
+            row = {"name": name, "seconds": seconds, "of double": seconds / path}
+            if name in case.settled:
+                by_rules, in_double, in_two, higher = case.settled[name]
+                row |= {"in double": in_double, "in double-double": in_two, "higher": by_rules + higher}
+            rows.append(row)
+    table(f"**Certified values and radii, limits, and all of a check**; the double path takes {path * 1e3:.2f} ms; wanted: {0.999:.1%} settled on the first rung, for f64 in double-double",
+          {"": shown("name"), "ms": shown("seconds", "{:.1f}", 1e3), "of the double path's": shown("of double", "{:.1f}"), "settled in double": shown("in double", "{:.2%}"),
+           "in double-double": shown("in double-double", "{:.2%}"), "in higher precision": shown("higher", "{:.2%}")}, rows)
     return rows
 
 
@@ -247,12 +258,11 @@ def slow_table(case, best):
     certified, rows = best["path", "certified f64"], []
     for (section, name), seconds in best.items():
         if section == "slow":
-            measured_rows = min(case.n, ROWS[name.split()[0].rstrip(",")])
-            rows.append({"name": name, "seconds": seconds, "rows measured": measured_rows, "of certified": seconds / certified,
-                         "wanted": 1000 if name.startswith("mpmath") else 30 if name.startswith("Arb") else None})
-    table(f"**Certified f64 beside other ways to that many digits**: it takes {certified * 1e3:.1f} ms for {case.n} rows; the others are measured on some rows, and scaled", {
-        "": lambda r: r["name"], "rows measured": lambda r: str(r["rows measured"]), f"s for {case.n} rows": lambda r: f"{r['seconds']:.2f}",
-        "of certified f64's": lambda r: f"{r['of certified']:.0f}", "wanted at least": lambda r: str(r["wanted"] or "")}, rows)
+            library = name.split()[0]
+            rows.append({"name": name, "seconds": seconds, "rows measured": min(case.n, ROWS[library]), "of certified": seconds / certified, "wanted": WANTED.get(library)})
+    table(f"**Certified f64 beside other ways to that many digits**: it takes {certified * 1e3:.1f} ms for {case.n} rows; the others are measured on some rows, and scaled",
+          {"": shown("name"), "rows measured": shown("rows measured"), f"s for {case.n} rows": shown("seconds", "{:.2f}"), "of certified f64's": shown("of certified", "{:.1f}"),
+           "wanted at least": shown("wanted")}, rows)
     return rows
 
 
@@ -267,9 +277,10 @@ def fixed_table(library, rounds):
                 seconds = library.fixed_attention(size, eigen, *(x.ctypes.data for x in (*small, out)), repeats) / repeats
                 best[eigen] = min(best[eigen], seconds if seconds > 0 else np.inf)
                 assert np.allclose(out, numpy_attention(*small), rtol=1e-12, atol=1e-14)
-        rows.append({"n = d": size, "seconds": best[0], "Eigen": best[1], "of Eigen": best[0] / best[1]})
-    table("**Fixed n = d**, double", {"n = d": lambda r: str(r["n = d"]), "attest": lambda r: f"{r['seconds'] * 1e9:.0f} ns", "Eigen": lambda r: f"{r['Eigen'] * 1e9:.0f} ns",
-                                      "attest of Eigen's": lambda r: f"{r['of Eigen']:.2f}"}, rows)
+        row = {"n = d": size, "seconds": best[0]}
+        rows.append(row | ({"Eigen": best[1], "of Eigen": best[0] / best[1]} if best[1] < np.inf else {}))
+    table("**Fixed n = d**, double", {"n = d": shown("n = d"), "attest": shown("seconds", "{:.0f} ns", 1e9), "Eigen": shown("Eigen", "{:.0f} ns", 1e9),
+                                      "attest of Eigen's": shown("of Eigen", "{:.2f}")}, rows)
     return rows
 
 
@@ -283,11 +294,11 @@ def threads_table(library, n, d, rounds):
                 start = time.process_time()
                 wall[threads] = min(wall[threads], library.attest_heads(*(x.ctypes.data for x in stacks), heads, n, d, threads))
                 processor[threads] = min(processor[threads], time.process_time() - start)
-        rows.append({"heads": heads, "one thread": wall[1], "two threads": wall[2], "speed-up": wall[1] / wall[2], "wanted": 1.8, "processor time": processor[2] / processor[1]})
-    table(f"**Two threads against one**, double path, n = {n}, d = {d}, by the clock at the wall ({os.cpu_count()} processors)", {
-        "heads": lambda r: str(r["heads"]), "one thread": lambda r: f"{r['one thread'] * 1e3:.2f} ms", "two threads": lambda r: f"{r['two threads'] * 1e3:.2f} ms",
-        "speed-up": lambda r: f"{r['speed-up']:.2f}", "wanted at least": lambda r: str(r["wanted"]),
-        "processor's time, of two threads by that of one": lambda r: f"{r['processor time']:.2f}"}, rows)
+        rows.append({"heads": heads, "one thread": wall[1], "two threads": wall[2], "speed-up": wall[1] / wall[2], "wanted": 1.8,
+                     "processor time": processor[2] / processor[1]})
+    table(f"**Two threads against one**, double path, n = {n}, d = {d}, by the clock at the wall ({os.cpu_count()} processors)",
+          {"heads": shown("heads"), "one thread": shown("one thread", "{:.2f} ms", 1e3), "two threads": shown("two threads", "{:.2f} ms", 1e3),
+           "speed-up": shown("speed-up", "{:.2f}"), "wanted at least": shown("wanted"), "processor's time, of two threads by that of one": shown("processor time", "{:.2f}")}, rows)
     return rows
 
 
@@ -301,9 +312,10 @@ def scaling_table(d, paths, program):
             rows.append(row)
             yield row
 
-    table(f"**Scaling**, d = {d}, a fresh process each; where some rows are measured, the others are scaled from what these take beyond an eighth of them", {
-        "": lambda r: r["kind"], "n": lambda r: str(r["n"]), "rows measured": lambda r: str(r["rows"]), "best of": lambda r: str(r["repeats"]), "ms": lambda r: f"{r['seconds'] * 1e3:.1f}",
-        "ns per n² d": lambda r: f"{r['ns per n² d']:.3f}", "higher precision": lambda r: f"{r['higher'] * 1e3:.0f} ms" if r.get("higher") else "", "MB at most": lambda r: f"{r['peak'] / 1e6:.1f}", "bytes per n d": lambda r: f"{r['bytes per n d']:.0f}"}, noted())
+    table(f"**Scaling**, d = {d}, a fresh process each; where some rows are measured, the others are scaled from what these take beyond an eighth of them",
+          {"": shown("kind"), "n": shown("n"), "rows measured": shown("rows"), "best of": shown("repeats"), "ms": shown("seconds", "{:.1f}", 1e3),
+           "ns per n² d": shown("ns per n² d", "{:.3f}"), "higher precision, ms": shown("higher", "{:.0f}", 1e3), "MB at most": shown("peak", "{:.1f}", 1e-6),
+           "bytes per n d": shown("bytes per n d", "{:.0f}")}, noted())
     return rows
 
 

@@ -37,7 +37,8 @@ const char* arb_version_text() { return arb_version; }
 
 /// Balls of the first rows with so many bits; `by_dots`: products by arb_dot instead of arb_mat_mul. `out`: their values, rounded to double; `settled`: how many elements'
 /// ends round to one double. Keys and values are converted beforehand. There is no shift: exponents of Arb have no end.
-double arb_attention(const double* q, const double* k, const double* v, double* out, std::size_t n, std::size_t d, std::size_t rows, int bits, int by_dots, std::size_t* settled) {
+double arb_attention(const double* q, const double* k, const double* v, double* out, std::size_t n, std::size_t d, std::size_t rows, int bits, int by_dots,
+                     std::size_t* settled) {
     matrix queries(rows, d), keys(n, d), keys_across(d, n), values(n, d), values_across(d, n), weights(rows, n), sums(rows, d);
     for (std::size_t j = 0; j < n; ++j)
         for (std::size_t c = 0; c < d; ++c) {
