@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Attention of the double path, with the best kernels of the processor: one head of d = 64 over n tokens; eight heads on one thread and two. FLOP/s count two
-// products of 2 n² d forward, five backward.
+// Attention of the double path, with the best kernels of the processor: one head of d = 64 over n tokens; eight heads on one thread and two; fixed n = d.
+// FLOP/s count two products of 2 n² d forward, five backward.
 
 #include "kernels.hpp"
 
@@ -50,9 +50,21 @@ void backward(benchmark::State& state) {
     count(state, 5, heads, n, 64);
 }
 
+template <int N> void fixed(benchmark::State& state) {
+    struct n : axis<N> {};
+    struct d : axis<N> {};
+    const inputs x(1, N, N);
+    const view<const double, n, d> q(x.q.data(), {}), k(x.k.data(), {}), v(x.v.data(), {});
+    for (auto _ : state) benchmark::DoNotOptimize(fast::attention(q, k, v, everything{}, {.with = &fast::best_kernels()}));
+    count(state, 2, 1, N, N);
+}
+
 #define ATTEST_SIZES ->ArgNames({"n", "heads", "threads"})->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime()
 BENCHMARK(full) ATTEST_SIZES->ArgsProduct({{256, 1024, 4096, 16384}, {1}, {1}})->Args({1024, 1, 2})->Args({1024, 8, 1})->Args({1024, 8, 2});
 BENCHMARK(causal) ATTEST_SIZES->ArgsProduct({{1024, 4096}, {1}, {1}});
+BENCHMARK(fixed<4>);
+BENCHMARK(fixed<16>);
+BENCHMARK(fixed<64>);
 BENCHMARK(backward) ATTEST_SIZES->ArgsProduct({{256, 1024, 4096}, {1}, {1}})->Args({1024, 8, 1})->Args({1024, 8, 2});
 
 } // namespace

@@ -2,6 +2,8 @@
 // What tests/bench/peers.py measures beside NumPy and PyTorch: functions for its process, each runs one thing once and returns the seconds.
 //   g++ -O3 -march=native -shared -fPIC -std=c++20 -Iinclude tests/bench/fast/peers.cpp -o peers.so
 
+#include "../clock.hpp"
+
 #include "attest/fast/attention.hpp"
 #include "attest/formula/attention.hpp"
 
@@ -11,7 +13,6 @@
 #include <Eigen/Dense>
 #endif
 
-#include <chrono>
 #include <cstring>
 #include <optional>
 
@@ -21,11 +22,6 @@ using namespace attest;
 using dyn = axis<dynamic>;
 using rows = view<const double, dyn, dyn>;
 
-template <class F> double seconds(const F& f) {
-    const auto start = std::chrono::steady_clock::now();
-    f();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 rows matrix(const double* at, std::size_t n, std::size_t d) { return rows(at, extents<dyn, dyn>(n, d)); }
 
 } // namespace
@@ -68,18 +64,23 @@ double attest_peak(double operations) {
     constexpr double each = 2.0 * fast::ATTEST_FAST_TARGET::pack::lanes * fast::ATTEST_FAST_TARGET::tile_rows * fast::ATTEST_FAST_TARGET::tile_vectors;
     const auto steps = static_cast<std::size_t>(operations / each);
     volatile double sink = 0;
-    return seconds([&] { sink = fast::ATTEST_FAST_TARGET::peak(steps); });
+    return processor_seconds([&] { sink = fast::ATTEST_FAST_TARGET::peak(steps); });
 }
 
-double attest_attention(const double* q, const double* k, const double* v, double* out, std::size_t n, std::size_t d, unsigned threads, int causal) {
-    const auto copy = [&](const auto& result) { std::memcpy(out, result.data(), n * d * sizeof(double)); };
+double attest_attention(const double* q, const double* k, const double* v, double* out, std::size_t n, std::size_t d, int causal) {
     std::optional<tensor<double, dyn, dyn>> result;
-    const double time = seconds([&] {
-        if (causal != 0) result = fast::attention(matrix(q, n, d), matrix(k, n, d), matrix(v, n, d), causal_top_left{}, {.threads = threads});
-        else result = fast::attention(matrix(q, n, d), matrix(k, n, d), matrix(v, n, d), everything{}, {.threads = threads});
+    const double time = processor_seconds([&] {
+        if (causal != 0) result = fast::attention(matrix(q, n, d), matrix(k, n, d), matrix(v, n, d), causal_top_left{});
+        else result = fast::attention(matrix(q, n, d), matrix(k, n, d), matrix(v, n, d));
     });
-    copy(*result);
+    std::memcpy(out, result->data(), n * d * sizeof(double));
     return time;
+}
+
+/// So many heads on so many threads, by the clock at the wall.
+double attest_heads(const double* q, const double* k, const double* v, std::size_t heads, std::size_t n, std::size_t d, unsigned threads) {
+    const auto stack = [&](const double* at) { return view<const double, dyn, dyn, dyn>(at, extents<dyn, dyn, dyn>(heads, n, d)); };
+    return wall_seconds([&] { (void)fast::attention(stack(q), stack(k), stack(v), everything{}, {.threads = threads}); });
 }
 
 /// The two matrix products of attention alone, with attest's kernels.
@@ -87,7 +88,7 @@ double attest_products(const double* q, const double* k, double* out, std::size_
     const fast::kernels& kernel = fast::compiled_kernels();
     const fast::buffer packed(fast::packed_elements(kernel, d, n)), values(fast::packed_elements(kernel, n, d)), scores(60 * n);
     const auto row = static_cast<std::ptrdiff_t>(d), wide = static_cast<std::ptrdiff_t>(n);
-    return seconds([&] {
+    return processor_seconds([&] {
         kernel.pack({k, 1, row}, d, n, packed.data());
         kernel.pack({k, row}, n, d, values.data());
         for (std::size_t i = 0; i < n; i += 60) {
@@ -103,7 +104,7 @@ double eigen_attention(const double* q, const double* k, const double* v, double
     using dynamic_matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     using input = Eigen::Map<const dynamic_matrix>;
     const auto h = static_cast<Eigen::Index>(n), w = static_cast<Eigen::Index>(d);
-    return seconds([&] {
+    return processor_seconds([&] {
         dynamic_matrix s = (input(q, h, w) * input(k, h, w).transpose()) * (1 / std::sqrt(static_cast<double>(d)));
         s = (s.colwise() - s.rowwise().maxCoeff()).array().exp().matrix();
         const Eigen::VectorXd sums = s.rowwise().sum();
@@ -112,17 +113,17 @@ double eigen_attention(const double* q, const double* k, const double* v, double
 }
 #endif
 
-/// Fixed n = d: seconds for `repeats` calls, one after another; 0 where there is no Eigen.
+/// Fixed n = d: seconds for `repeats` calls, one after another; 0 where there is no Eigen. `out`: what they give.
 double fixed_attention(int size, int eigen, const double* q, const double* k, const double* v, double* out, std::size_t repeats) {
     const auto with = [&]<int N>() {
 #ifdef EIGEN_WORLD_VERSION
         if (eigen != 0) {
             using square = Eigen::Matrix<double, N, N, N == 1 ? Eigen::ColMajor : Eigen::RowMajor>;
             const square a = Eigen::Map<const square>(q), b = Eigen::Map<const square>(k), c = Eigen::Map<const square>(v);
-            return seconds([&] {
+            return processor_seconds([&] {
                 for (std::size_t i = 0; i < repeats; ++i) {
                     square s = (a * b.transpose()) * (1 / std::sqrt(static_cast<double>(N)));
-                    s = (s.colwise() - s.rowwise().maxCoeff()).array().exp().matrix().eval();
+                    s = (s.colwise() - s.rowwise().maxCoeff()).array().exp().matrix();
                     const Eigen::Matrix<double, N, 1> sums = s.rowwise().sum();
                     Eigen::Map<square>{out} = (s * c).array().colwise() / sums.array();
                     __asm__ volatile("" : : "r"(&a), "r"(&b), "r"(&c), "r"(out) : "memory");
@@ -134,12 +135,15 @@ double fixed_attention(int size, int eigen, const double* q, const double* k, co
         struct n_axis : axis<N> {};
         struct d_axis : axis<N> {};
         const view<const double, n_axis, d_axis> a(q, {}), b(k, {}), c(v, {});
-        return seconds([&] {
+        const double time = processor_seconds([&] {
             for (std::size_t i = 0; i < repeats; ++i) {
                 const auto result = fast::attention(a, b, c);
                 __asm__ volatile("" : : "r"(q), "r"(k), "r"(v), "r"(result.data()) : "memory");
             }
         });
+        const auto result = fast::attention(a, b, c);
+        std::memcpy(out, result.data(), N * N * sizeof(double));
+        return time;
     };
     switch (size) {
     case 4: return with.template operator()<4>();
