@@ -26,10 +26,11 @@ struct attention_target {
     double* lse; ///< the greatest score + log of the sum of exponentials (−∞ where no key is visible); or null
 };
 
-/// Rows in a block of scores over n_k keys: about 512 KiB of scores, and whole tiles.
+/// Rows in a block of scores over n_k keys: about 512 KiB of scores, and whole tiles. Of more than 4096 keys the packed values do not stay near the processor either, and
+/// are fetched once a block: then more rows are better, wherever their scores are.
 constexpr std::size_t rows_of_block(std::size_t n_k) {
-    const std::size_t fit = (std::size_t{1} << 16) / (n_k + 1) / 6 * 6;
-    return fit < 6 ? 6 : fit > 96 ? 96 : fit;
+    const std::size_t fit = (std::size_t{1} << 16) / (n_k + 1) / 6 * 6, least = n_k > 4096 ? 48 : 6;
+    return fit < least ? least : fit > 96 ? 96 : fit;
 }
 /// From one row of scores to the next: whole vectors, and never a multiple of a page, lest rows compete for the same lines of the cache.
 constexpr std::size_t score_row(std::size_t n_k) { return (n_k + 7) / 8 * 8 + 8; }

@@ -97,9 +97,12 @@ public:
         : q_{flags(p.q[source_slice(p.batch, p.q.batch, slice)])}, k_{flags(p.k[source_slice(p.batch, p.k.batch, slice)])}, v_{flags(p.v[source_slice(p.batch, p.v.batch, slice)])} {
         if (dout) dout_ = flags((*dout)[slice]);
         if (p.bias) bias_.emplace((*p.bias)[source_slice(p.batch, p.bias->batch, slice)]);
+        const auto all_of = [](const std::vector<bool>& flags) { return std::find(flags.begin(), flags.end(), false) == flags.end(); };
+        all_ = !bias_ && all_of(q_) && all_of(k_) && all_of(v_) && all_of(dout_);
     }
     /// Whether row i sees numbers alone: in q, in the keys and values that it sees, in what is added to the scores, and, where gradients are asked for, in dout.
     template <class Visible> [[nodiscard]] bool sees_numbers_alone(std::size_t i, const Visible& visible) const {
+        if (all_) return true;
         bool any = false;
         for (std::size_t j = 0; j < k_.size(); ++j) {
             if (!visible(i, j)) continue;
@@ -118,6 +121,7 @@ private:
     }
     std::vector<bool> q_, k_, v_, dout_;
     std::optional<matrix_view> bias_;
+    bool all_ = false; // there is nothing else, and no mask that could have any
 };
 
 } // namespace detail

@@ -20,7 +20,7 @@ namespace attest {
 ///     void decided(output, position, in_row, exact_rational, slice, i)   what an exact argument gives; the row was begun before
 ///
 /// A visitor with a member `looks_back` says that what settles an element depends on others: what could have been the greatest of all that came before need not be known so
-/// well when all have come. Sums over rows are told to it twice by a rung.
+/// well when all have come. Sums over rows are told to it twice by a rung. One with a member `ignores_rows` is told of a row its slice and number alone, where that is cheaper.
 ///
 /// Rows that are padding, and rows that see a NaN or an infinity (`finite_row`), are not visited.
 template <class Visitor> class certified_attention {
@@ -57,14 +57,14 @@ public:
             constexpr std::size_t bits_of_pairs = 106;
             const bool in_blocks = (std::same_as<S, double> || (std::same_as<S, double_double> && how_.precision > bits_of_pairs)) && fits_ && !wants("raw_scores");
             const bool open = attempt<S>(from, last, in_blocks, tell);
-            // A sum over rows that bounds of whole rows and columns leave open is dear on the next rung, and most likely settled by the formula itself on this one.
-            if (!std::same_as<S, double_double> || !in_blocks || columns_.empty()) return open;
+            // What bounds of whole rows and columns leave open is dear on the next rung, sums over rows most of all, and most likely settled by the formula itself on this one.
+            if (!std::same_as<S, double_double> || !in_blocks || !open) return open;
             return attempt<S>(from, last, false, tell);
         });
     }
 
 private:
-    static constexpr bool visitor_looks_back = requires { Visitor::looks_back; };
+    static constexpr bool visitor_looks_back = requires { Visitor::looks_back; }, visitor_wants_rows = !requires { Visitor::ignores_rows; };
 
     // The elements that are open: pairs of output and element of the row.
     struct open_row {
@@ -169,7 +169,7 @@ private:
             for (std::size_t r = 0; r < rows.size(); ++r) {
                 open_row* const row = next < open.size() && open[next].i == rows[r] ? &open[next++] : nullptr;
                 bool is_open = row != nullptr;
-                if (blocks.is_clear(r) && (!graded || gradients.is_clear(r))) is_open = visit_row<S>(gradient, slice, r, row, columns, graded, sum, from);
+                if (blocks.is_clear(r) && (!graded || gradients.is_clear(r))) is_open = visit_row<S>(gradient, slice, rows[r], r, row, columns, graded, sum, from);
                 // On the first rung a row that is not clear can wait for the second, but for sums over rows.
                 else if (columns || std::same_as<S, double_double>) is_open = evaluate_row<S>(all_clear, engine, gradient, slice, rows[r], row, columns, sum, from, false);
                 if (is_open) still_open.push_back(std::move(*row));
@@ -182,19 +182,21 @@ private:
             for (std::size_t c = 0; c < p_.d_v; ++c) gradient.dv(j, c) = gradient.dv(j, c) + gradients.dv(j, c);
         }
     }
-    // Row r of a block that was evaluated. Whether it is still open.
-    template <class S> bool visit_row(slice_gradient<ball<S>>& gradient, std::size_t slice, std::size_t r, open_row* open, bool columns, bool graded, gradient_sums<ball<S>>& sum, rung from) {
+    // Row i, which is row r of a block that was evaluated. Whether it is still open.
+    template <class S> bool visit_row(slice_gradient<ball<S>>& gradient, std::size_t slice, std::size_t i, std::size_t r, open_row* open, bool columns, bool graded, gradient_sums<ball<S>>& sum, rung from) {
         auto& blocks = blocks_of<S>();
         auto& gradients = gradients_of<S>();
-        row_values values = blocks.values(r, slice);
+        row_values values{slice, i, {}, {}, {}, {}, 0, true, {}};
+        if constexpr (visitor_wants_rows) values = blocks.values(r, slice);
         if (graded)
             for (std::size_t c = 0; c < p_.d_k; ++c) {
-                gradient.dq(values.i, c) = gradients.dq(r, c);
-                values.dq.push_back(gradient.dq(values.i, c).nearest_double());
+                gradient.dq(i, c) = gradients.dq(r, c);
+                values.dq.push_back(gradient.dq(i, c).nearest_double());
             }
         if (columns && wants("dmask"))
-            for (const std::size_t j : values.visible) sum.add_to_mask(slice, values.i, j, gradients.ds(r, j));
-        visitor_.begin_row(values);
+            for (std::size_t j = 0; j < p_.n_k; ++j)
+                if (blocks.visible(r, j)) sum.add_to_mask(slice, i, j, gradients.ds(r, j));
+        visitor_.begin_row(std::move(values));
         return open != nullptr && visit_open<S>(*open, slice, from, false, [&](std::string_view name, const auto& f) {
             if (name != "dq") return blocks.for_each_result(name, r, f);
             for (std::size_t c = 0; c < p_.d_k; ++c) f(c, gradients.dq(r, c));

@@ -139,6 +139,7 @@ inline double reach_of_weight(double w, std::size_t n) {
 
 // A visitor of the ladder that asks for nothing but the digits of the elements that a report shows.
 struct showing_visitor {
+    static constexpr bool ignores_rows = true;
     std::vector<output_judge>& judges;
     void begin_row(const row_values&) const {}
     void begin_columns() const {}

@@ -36,6 +36,7 @@ namespace detail {
 
 // Takes what is known to 50 digits, or exactly; on the last rung whatever there is.
 struct evaluating_visitor {
+    static constexpr bool ignores_rows = true;
     const element_sink& sink;
     void begin_row(const row_values&) const {}
     void begin_columns() const {}

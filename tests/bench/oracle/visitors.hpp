@@ -11,6 +11,7 @@ namespace attest::bench {
 
 /// Settles an element as `check` and `evaluate` do, where both ends of its enclosure round to one number, and asks for nothing else.
 struct settling {
+    static constexpr bool ignores_rows = true;
     format target;
     double* out;
     std::size_t* settled;       ///< by each rung
