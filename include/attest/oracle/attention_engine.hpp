@@ -8,6 +8,8 @@
 #include "attest/oracle/any_score.hpp"
 #include "attest/oracle/pair_rules.hpp"
 
+#include <optional>
+
 namespace attest {
 
 /// One query's results.
@@ -36,8 +38,8 @@ public:
     [[nodiscard]] const detail::pair_rules<S>& rules() const { return rules_; }
     [[nodiscard]] const detail::any_score<S>& score() const { return score_; }
     /// q and k of the slice, rotated where positions are.
-    [[nodiscard]] const matrix_in<S>& q() const { return q_; }
-    [[nodiscard]] const matrix_in<S>& k() const { return k_; }
+    [[nodiscard]] const matrix_in<S>& q() const { return matrices().q; }
+    [[nodiscard]] const matrix_in<S>& k() const { return matrices().k; }
 
     /// Makes a slice (batch element and head) current.
     void enter(std::size_t slice) {
@@ -45,9 +47,7 @@ public:
         const std::size_t b = slice / rules_.heads();
         of_queries_ = detail::rotation_of(how_, rules_, b, rules_.queries(slice), rules_.shift(b));
         of_keys_ = detail::rotation_of(how_, rules_, b, p_.n_k, 0);
-        q_ = rotated(p_.q[source_slice(p_.batch, p_.q.batch, slice)], of_queries_);
-        k_ = rotated(p_.k[source_slice(p_.batch, p_.k.batch, slice)], of_keys_);
-        v_ = detail::exact_matrix_of<S>(p_.v[source_slice(p_.batch, p_.v.batch, slice)]);
+        matrices_.reset();
         enter_mask(slice);
     }
     /// Of a slice, but what is visible, and nothing to compute with.
@@ -79,10 +79,11 @@ public:
 
     /// Row i of the current slice.
     [[nodiscard]] evaluated_row<S> row(std::size_t i, bool want_raw_scores) const {
-        return with_mask([&](const auto& mask) {
+        const auto& [q, k, v] = matrices();
+        return with_mask([&, &q = q, &k = k, &v = v](const auto& mask) {
             evaluated_row<S> r;
             r.visible = visible_keys(i);
-            auto row = attend(q_[i], k_, v_, i, mask, score_, how_.empty_row_is_nan ? empty_row::nan : empty_row::zero);
+            auto row = attend(q[i], k, v, i, mask, score_, how_.empty_row_is_nan ? empty_row::nan : empty_row::zero);
             const detail::mask_row<std::remove_cvref_t<decltype(mask)>> seen{mask, i};
             if constexpr (detail::has_sink<std::remove_cvref_t<decltype(mask)>>) {
                 const S sink = mask.sink();
@@ -93,18 +94,18 @@ public:
             r.out = std::move(row.out);
             if (want_raw_scores) {
                 r.raw_scores = vector_in<S>::with_lengths(p_.n_k);
-                for (std::size_t j = 0; j < p_.n_k; ++j) r.raw_scores(j) = score_.raw(q_[i], k_[j]);
+                for (std::size_t j = 0; j < p_.n_k; ++j) r.raw_scores(j) = score_.raw(q[i], k[j]);
             }
             return r;
         });
     }
 
     /// Zeros in the shapes of the slice's q, k and v.
-    [[nodiscard]] slice_gradient<S> no_gradient() const { return detail::zero_attention_gradient(q_, k_, v_, no_score_weights{}); }
+    [[nodiscard]] slice_gradient<S> no_gradient() const { return detail::zero_attention_gradient(matrices().q, matrices().k, matrices().v, no_score_weights{}); }
     /// Adds what row i gives to the slice's gradients (of the rotated q and k). `write_mask(i, j, ds)`: what the mask gets.
     template <class Write> void add_gradient(slice_gradient<S>& gradient, std::size_t i, const vector_in<S>& dout, const Write& write_mask) const {
         with_mask([&](const auto& mask) {
-            detail::add_attention_row(gradient, q_, k_, v_, i, mask, score_, dout, write_mask);
+            detail::add_attention_row(gradient, matrices().q, matrices().k, matrices().v, i, mask, score_, dout, write_mask);
             return 0;
         });
     }
@@ -113,6 +114,16 @@ public:
     template <vector_like X> [[nodiscard]] vector_in<S> turned_back_key(const X& row, std::size_t j) const { return turned_back(row, j, of_keys_); }
 
 private:
+    struct inputs_of_slice {
+        matrix_in<S> q, k, v;
+    };
+    // Made when they are asked for first: rungs in blocks (oracle/double_rows.hpp) read the problem themselves.
+    const inputs_of_slice& matrices() const {
+        if (!matrices_)
+            matrices_.emplace(inputs_of_slice{rotated(p_.q[source_slice(p_.batch, p_.q.batch, slice_)], of_queries_), rotated(p_.k[source_slice(p_.batch, p_.k.batch, slice_)], of_keys_),
+                              detail::exact_matrix_of<S>(p_.v[source_slice(p_.batch, p_.v.batch, slice_)])});
+        return *matrices_;
+    }
     static matrix_in<S> rotated(const matrix_view& given, const detail::optional_rotation<S>& rotation) {
         auto m = detail::exact_matrix_of<S>(given);
         if (rotation.by)
@@ -132,7 +143,7 @@ private:
     detail::pair_rules<S> rules_;
     detail::any_score<S> score_;
     std::size_t slice_ = 0;
-    matrix_in<S> q_, k_, v_;
+    mutable std::optional<inputs_of_slice> matrices_;
     detail::optional_rotation<S> of_queries_, of_keys_;
     std::optional<detail::pair_mask<S, true>> with_sink_;
     std::optional<detail::pair_mask<S, false>> without_sink_;

@@ -93,7 +93,9 @@ private:
             if (end == next && !columns) continue;
             engine.enter(slice);
             visitor_.begin_slice(engine, slice);
-            auto gradient = engine.no_gradient();
+            // Made where there is something to write to it.
+            std::optional<slice_gradient<ball<S>>> gradient;
+            if (!in_blocks || columns || (dout_ && wants("dq"))) gradient = engine.no_gradient();
             if constexpr (!std::same_as<S, big_float>)
                 if (in_blocks) evaluate_blocks<S>(all_clear, engine, gradient, slice, {rows_.data() + next, end - next}, columns, sum, from, still_open, done, tell);
             const std::size_t first = columns ? 0 : rows_[next].i, rows = in_blocks ? 0 : engine.rules().queries(slice);
@@ -103,13 +105,13 @@ private:
                     i = rows_[next].i - 1;
                     continue;
                 }
-                if (evaluate_row<S>(all_clear, engine, gradient, slice, i, open, columns, sum, from, last)) still_open.push_back(std::move(*open));
+                if (evaluate_row<S>(all_clear, engine, *gradient, slice, i, open, columns, sum, from, last)) still_open.push_back(std::move(*open));
                 if (tell) tell(++done, std::max(rows_.size(), columns ? p_.slices() * p_.n_q : 0));
             }
             next = end;
             if (!columns) continue;
-            sum.add(engine, gradient, slice);
-            visitor_.end_slice(gradient, slice);
+            sum.add(engine, *gradient, slice);
+            visitor_.end_slice(*gradient, slice);
         }
         if (columns && (all_clear || last)) {
             for (int pass = 0; pass < (visitor_looks_back ? 2 : 1); ++pass) {
@@ -152,7 +154,7 @@ private:
     }
     // Rows of a slice: those that are open, and all where sums over rows are asked for. Those that stay open are added to `still_open`.
     template <class S>
-    void evaluate_blocks(bool& all_clear, attention_engine<ball<S>>& engine, slice_gradient<ball<S>>& gradient, std::size_t slice, std::span<open_row> open, bool columns, gradient_sums<ball<S>>& sum, rung from,
+    void evaluate_blocks(bool& all_clear, attention_engine<ball<S>>& engine, std::optional<slice_gradient<ball<S>>>& gradient, std::size_t slice, std::span<open_row> open, bool columns, gradient_sums<ball<S>>& sum, rung from,
                          std::vector<open_row>& still_open, std::size_t& done, const progress& tell) {
         auto& blocks = blocks_of<S>();
         auto& gradients = gradients_of<S>();
@@ -171,27 +173,30 @@ private:
                 bool is_open = row != nullptr;
                 if (blocks.is_clear(r) && (!graded || gradients.is_clear(r))) is_open = visit_row<S>(gradient, slice, rows[r], r, row, columns, graded, sum, from);
                 // On the first rung a row that is not clear can wait for the second, but for sums over rows.
-                else if (columns || std::same_as<S, double_double>) is_open = evaluate_row<S>(all_clear, engine, gradient, slice, rows[r], row, columns, sum, from, false);
+                else if (columns || std::same_as<S, double_double>) {
+                    if (!gradient) gradient = engine.no_gradient();
+                    is_open = evaluate_row<S>(all_clear, engine, *gradient, slice, rows[r], row, columns, sum, from, false);
+                }
                 if (is_open) still_open.push_back(std::move(*row));
                 if (tell) tell(++done, std::max(rows_.size(), columns ? p_.slices() * p_.n_q : 0));
             }
         }
         if (!columns) return;
         for (std::size_t j = 0; j < p_.n_k; ++j) {
-            for (std::size_t c = 0; c < p_.d_k; ++c) gradient.dk(j, c) = gradient.dk(j, c) + gradients.dk(j, c);
-            for (std::size_t c = 0; c < p_.d_v; ++c) gradient.dv(j, c) = gradient.dv(j, c) + gradients.dv(j, c);
+            for (std::size_t c = 0; c < p_.d_k; ++c) gradient->dk(j, c) = gradient->dk(j, c) + gradients.dk(j, c);
+            for (std::size_t c = 0; c < p_.d_v; ++c) gradient->dv(j, c) = gradient->dv(j, c) + gradients.dv(j, c);
         }
     }
     // Row i, which is row r of a block that was evaluated. Whether it is still open.
-    template <class S> bool visit_row(slice_gradient<ball<S>>& gradient, std::size_t slice, std::size_t i, std::size_t r, open_row* open, bool columns, bool graded, gradient_sums<ball<S>>& sum, rung from) {
+    template <class S> bool visit_row(std::optional<slice_gradient<ball<S>>>& gradient, std::size_t slice, std::size_t i, std::size_t r, open_row* open, bool columns, bool graded, gradient_sums<ball<S>>& sum, rung from) {
         auto& blocks = blocks_of<S>();
         auto& gradients = gradients_of<S>();
         row_values values{slice, i, {}, {}, {}, {}, 0, true, {}};
         if constexpr (visitor_wants_rows) values = blocks.values(r, slice);
         if (graded)
             for (std::size_t c = 0; c < p_.d_k; ++c) {
-                gradient.dq(i, c) = gradients.dq(r, c);
-                values.dq.push_back(gradient.dq(i, c).nearest_double());
+                gradient->dq(i, c) = gradients.dq(r, c);
+                values.dq.push_back(gradient->dq(i, c).nearest_double());
             }
         if (columns && wants("dmask"))
             for (std::size_t j = 0; j < p_.n_k; ++j)
