@@ -107,9 +107,9 @@ std::vector<std::uint64_t> all_of(const limit_kernels& k, std::uint64_t seed) {
         std::vector<std::vector<double>> of(queries, std::vector<double>(padded));
         std::vector<const double*> query(queries, q.data());
         query.back() = half.data();
-        std::vector<double*> to;
-        for (std::vector<double>& sizes_of_query : of) to.push_back(sizes_of_query.data());
-        k.product_sizes({query.data(), queries, blocks.data(), d, 0, n, to.data()});
+        std::vector<double*> sums_of;
+        for (std::vector<double>& sizes_of_query : of) sums_of.push_back(sizes_of_query.data());
+        k.product_sizes({query.data(), queries, blocks.data(), d, 0, n, sums_of.data()});
         for (const std::vector<double>& sizes_of_query : of) put(sizes_of_query, n);
         if (queries > 1 && of[0] != sizes) bits.clear(); // no target is right
     }
