@@ -20,7 +20,7 @@ inline void dot_sizes(const dot_sizes_call& call) {
     constexpr std::size_t at_once = key_block / pack::lanes < 4 ? key_block / pack::lanes : 4;
     for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
         for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
-            const double* key = call.keys + block * key_block * call.components + part;
+            const double* key = call.components == 0 ? nullptr : call.keys + block * key_block * call.components + part;
             pack raw[at_once], sizes[at_once];
             ATTEST_FAST_UNROLL
             for (std::size_t v = 0; v < at_once; ++v) raw[v] = sizes[v] = pack::zero();
@@ -44,7 +44,7 @@ template <std::size_t queries> void product_sizes_of(const product_sizes_call& c
     constexpr std::size_t at_once = key_block / pack::lanes < 2 ? key_block / pack::lanes : 2;
     for (std::size_t block = call.first / key_block; block * key_block < call.last; ++block)
         for (std::size_t part = 0; part < key_block; part += at_once * pack::lanes) {
-            const double* key = call.keys + block * key_block * call.components + part;
+            const double* key = call.components == 0 ? nullptr : call.keys + block * key_block * call.components + part;
             pack sizes[queries][at_once];
             ATTEST_FAST_UNROLL
             for (std::size_t i = 0; i < queries; ++i) {
