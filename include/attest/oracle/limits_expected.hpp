@@ -80,7 +80,7 @@ public:
         return total(s, detail::size_of(exact), exact, moves, e);
     }
     /// The coefficients of those sums, of each entry; those that are empty are all 0. Of `most`, Σ most |v| is added up only where scores are stored; elsewhere
-    /// most <= α + raised, and it is bounded by the other sums.
+    /// most <= α + raised, and it is bounded by the other sums: by up to a third more where L is near 1, for raised is α L e^L.
     struct output_coefficients {
         std::vector<double> raised, most, operands, tiny, behind, bent, query, alibi, scaled, own, added, stored;
         bool finite = true;
