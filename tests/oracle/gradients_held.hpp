@@ -89,24 +89,38 @@ template <class Rows, class Gradients, class S> void hold_scales() {
     }
 }
 
+// The first slice's gradients, of all rows at once.
+template <class Rows, class Gradients, class S> struct graded {
+    conventions how;
+    attention_problem p;
+    attention_engine<ball<S>> engine;
+    matrix_stack dout;
+    Rows rows;
+    Gradients gradients;
+
+    graded(const settings& given, const tensors& t)
+        : how{read_conventions(given)}, p{make_attention_problem(how, t.views)}, engine(how, t.views, p), dout{stack_of("dout", *find(t.views, "dout"), how.layout)},
+          rows(how, p, fast::compiled_kernels()), gradients(p, fast::compiled_kernels()) {
+        std::vector<std::size_t> all;
+        for (std::size_t i = 0; i < p.n_q; ++i) all.push_back(i);
+        engine.enter(0);
+        rows.enter(engine, 0);
+        gradients.enter(rows, dout[0], p.n_q, p.n_q);
+        rows.evaluate(all);
+        gradients.add(rows, all);
+    }
+    graded(const graded&) = delete;
+    graded& operator=(const graded&) = delete;
+};
+
 // Row 0 sees key 0 alone; no row sees key 4; column 1 of q, of v and of dout is 0.
 template <class Rows, class Gradients, class S> void what_is_exact_is_known_so() {
     tensors t = random_case({4, 5, 2, 2}, kind::plain, false, 5);
     for (const char* const name : {"q", "v"})
         for (std::size_t i = 0; i < t.values[name].size() / 2; ++i) t.values[name][2 * i + 1] = 0;
     t.add("dout", {4, 2}, {1, 0, 2, 0, -3, 0, 0.5, 0});
-    const conventions how = read_conventions({{"op", "attention"}, {"causal", "top-left"}});
-    const attention_problem p = make_attention_problem(how, t.views);
-    attention_engine<ball<S>> engine(how, t.views, p);
-    Rows rows(how, p, fast::compiled_kernels());
-    Gradients gradients(p, fast::compiled_kernels());
-    const matrix_stack dout = stack_of("dout", *find(t.views, "dout"), how.layout);
-    engine.enter(0);
-    rows.enter(engine, 0);
-    gradients.enter(rows, dout[0], 4, 4);
-    const std::vector<std::size_t> all{0, 1, 2, 3};
-    rows.evaluate(all);
-    gradients.add(rows, all);
+    const graded<Rows, Gradients, S> of({{"op", "attention"}, {"causal", "top-left"}}, t);
+    const Gradients& gradients = of.gradients;
     const auto is_zero = [](const ball<S>& x) { return x.is_exact() && x.middle() == S(0); };
     for (std::size_t c = 0; c < 2; ++c) {
         CHECK(is_zero(gradients.dq(0, c)));
@@ -127,18 +141,8 @@ template <class Rows, class Gradients, class S> void great_rows_are_not_clear() 
     t.values["q"][3] = 0x1p310; // of query 1, which is orthogonal to all keys
     for (std::size_t j = 0; j < 4; ++j) t.values["k"][3 * j] = 0;
     t.add("dout", {4, 2}, {1, 1, 1, 1, 0x1p310, 1, 2, 2});
-    const conventions how = read_conventions({{"op", "attention"}});
-    const attention_problem p = make_attention_problem(how, t.views);
-    attention_engine<ball<S>> engine(how, t.views, p);
-    Rows rows(how, p, fast::compiled_kernels());
-    Gradients gradients(p, fast::compiled_kernels());
-    const matrix_stack dout = stack_of("dout", *find(t.views, "dout"), how.layout);
-    engine.enter(0);
-    rows.enter(engine, 0);
-    gradients.enter(rows, dout[0], 4, 4);
-    const std::vector<std::size_t> all{0, 1, 2, 3};
-    rows.evaluate(all);
-    gradients.add(rows, all);
+    const graded<Rows, Gradients, S> of({{"op", "attention"}}, t);
+    const Gradients& gradients = of.gradients;
     CHECK(gradients.is_clear(0));
     CHECK_FALSE(gradients.is_clear(1));
     CHECK_FALSE(gradients.is_clear(2));

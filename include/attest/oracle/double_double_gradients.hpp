@@ -15,6 +15,7 @@
 #pragma once
 
 #include "attest/oracle/double_double_rows.hpp"
+#include "attest/oracle/graded_slice.hpp"
 #include "attest/oracle/gradient_errors.hpp"
 
 namespace attest {
@@ -77,32 +78,18 @@ private:
 /// See the head of this file. What is given must stay.
 class double_double_gradients {
 public:
-    double_double_gradients(const attention_problem& p, const fast::kernels& kernels) : p_{p}, kernels_{kernels} {}
+    double_double_gradients(const attention_problem& p, const fast::kernels& kernels) : p_{p}, kernels_{kernels}, slice_(p, kernels) {}
 
     /// Makes the slice current that `rows` has entered; `queries` rows of it will come at most, `block` at a time.
     void enter(const double_double_rows& rows, const matrix_view& dout, std::size_t queries, std::size_t block) {
-        dout_.emplace(dout);
-        const packed_slice& slice = rows.slice();
-        const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
-        keys_.begin(d_k);
-        value_norm_ = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            keys_.add(slice.key(j));
-            value_norm_ = std::max(value_norm_, detail::norm_above({slice.value(j), d_v}));
-        }
-        key_base_.resize(d_k);
-        for (std::size_t c = 0; c < d_k; ++c) key_base_[c] = detail::base_above(std::max(keys_.norm(c), least));
-        packed_keys_.resize(fast::packed_elements(kernels_, n, d_k));
-        kernels_.pack({slice.key(0), static_cast<std::ptrdiff_t>(d_k)}, n, d_k, packed_keys_.data());
-        packed_values_.resize(fast::packed_elements(kernels_, d_v, n));
-        kernels_.pack({slice.value(0), 1, static_cast<std::ptrdiff_t>(d_v)}, d_v, n, packed_values_.data());
-        ones_.assign(n, 1.0);
         scale_ = rows.scale();
-        scale_size_ = detail::absolute(scale_.middle().high) * detail::raised + scale_.radius().as_double();
-        scale_part_ = scale_.radius().as_double() == 0 ? 0 : scale_.radius().as_double() / detail::absolute(scale_.middle().high) * detail::raised;
-        errors_.begin(n, d_k, d_v, times(3.01 * u_squared, static_cast<double>(queries / block + 2)));
-        dk_.begin(n, d_k);
-        dv_.begin(n, d_v);
+        slice_.enter(rows.slice(), dout, scale_.middle().high, scale_.radius().as_double());
+        key_base_.resize(p_.d_k);
+        for (std::size_t c = 0; c < p_.d_k; ++c) key_base_[c] = detail::base_above(std::max(slice_.keys().norm(c), least));
+        ones_.assign(p_.n_k, 1.0);
+        errors_.begin(p_.n_k, p_.d_k, p_.d_v, times(3.01 * u_squared, static_cast<double>(queries / block + 2)));
+        dk_.begin(p_.n_k, p_.d_k);
+        dv_.begin(p_.n_k, p_.d_v);
     }
 
     /// The rows that `rows` has evaluated last.
@@ -120,7 +107,7 @@ public:
         douts_.resize(m * d_v);
         for (std::size_t r = 0; r < m; ++r) rows_[r].clear = read(rows, r, numbers[r]);
         kernels_.quotients({.high = weight_high_.data(), .low = weight_low_.data(), .m = m, .n = n, .divisor_high = divisor_high_.data(), .divisor_low = divisor_low_.data()});
-        kernels_.multiply_in_two({.a = douts_.data(), .a_low = nullptr, .a_row = of_d_v, .m = m, .depth = d_v, .b = packed_values_.data() + first_ * d_v, .b_depth = d_v, .n = n,
+        kernels_.multiply_in_two({.a = douts_.data(), .a_low = nullptr, .a_row = of_d_v, .m = m, .depth = d_v, .b = slice_.packed_values() + first_ * d_v, .b_depth = d_v, .n = n,
                                   .row_base = row_base_.data(), .column_base = ones_.data(), .high = slope_high_.data(), .low = slope_low_.data(), .c_row = wide});
         for (std::size_t r = 0; r < m; ++r) {
             make_slopes(rows, r);
@@ -130,7 +117,7 @@ public:
                                        [&](std::size_t j) { return rows.visible(r, j); });
             row_base_[r] = detail::base_above(std::max(of.norms.slopes, least)) / 3;
         }
-        kernels_.multiply_in_two({.a = slope_high_.data(), .a_low = slope_low_.data(), .a_row = wide, .m = m, .depth = n, .b = packed_keys_.data() + first_ * kernels_.panel, .b_depth = p_.n_k, .n = d_k,
+        kernels_.multiply_in_two({.a = slope_high_.data(), .a_low = slope_low_.data(), .a_row = wide, .m = m, .depth = n, .b = slice_.packed_keys() + first_ * kernels_.panel, .b_depth = p_.n_k, .n = d_k,
                                   .row_base = row_base_.data(), .column_base = key_base_.data(), .high = dq_high_.data(), .low = dq_low_.data(), .c_row = static_cast<std::ptrdiff_t>(d_k)});
         turn(slope_high_, slope_low_, m, n);
         dk_.add(kernels_, turned_high_, turned_low_, first_, n, queries_, m);
@@ -143,10 +130,10 @@ public:
     [[nodiscard]] ball<double_double> dq(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
         const std::size_t at = r * p_.d_k + c;
-        if (of.lone || keys_.greatest(c) == 0) return ball<double_double>();
+        if (of.lone || slice_.keys().greatest(c) == 0) return ball<double_double>();
         const double n = static_cast<double>(keys_at_hand_), of_row = times(of.errors.slope, of.norms.slopes) + times(of.errors.common, of.norms.weights);
         const double lost = times(fast::error_of_products_in_two(keys_at_hand_), times(row_base_[r], key_base_[c]));
-        return scaled(double_double(dq_high_[at]) + double_double(dq_low_[at]), times(of_row, keys_.norm(c)) + lost + times(n, times(of.errors.absolute, keys_.greatest(c)) + 0x1p-1073));
+        return scaled(double_double(dq_high_[at]) + double_double(dq_low_[at]), times(of_row, slice_.keys().norm(c)) + lost + times(n, times(of.errors.absolute, slice_.keys().greatest(c)) + 0x1p-1073));
     }
     /// dS of row r and key j, which is visible.
     [[nodiscard]] ball<double_double> ds(std::size_t r, std::size_t j) const {
@@ -180,7 +167,7 @@ private:
     bool read(const double_double_rows& rows, std::size_t r, std::size_t i) {
         const std::size_t n = keys_at_hand_, d_v = p_.d_v;
         double *const dout = douts_.data() + r * d_v, *const high = weight_high_.data() + r * n, *const low = weight_low_.data() + r * n;
-        for (std::size_t c = 0; c < d_v; ++c) dout[c] = (*dout_)(i, c);
+        slice_.read_dout(i, dout);
         divisor_high_[r] = 1;
         divisor_low_[r] = 0;
         row_base_[r] = detail::base_above(0);
@@ -209,20 +196,17 @@ private:
         const std::size_t d_v = p_.d_v;
         std::vector<double> radius(d_v);
         for (std::size_t c = 0; c < d_v; ++c) radius[c] = rows.out_radius(r, c);
-        const double dout = detail::norm_above({douts_.data() + r * d_v, d_v}), out = detail::norm_above({rows.out_high(r), d_v}), radii = detail::norm_above(radius);
-        const double query = detail::norm_above({rows.query(r), p_.d_k}), key = rows.slice().key_norm(), most = times(dout, value_norm_), d = static_cast<double>(d_v);
-        for (const double size : {most, dout, out, radii, query, key, value_norm_})
-            if (!(size < 0x1p300)) return false;
-        if (!(scale_size_ < 0x1p60 && scale_part_ < 0x1p-30)) return false;
-        row_base_[r] = detail::base_above(most);
-        const double of_da = times(fast::error_of_products_in_two(d_v), row_base_[r]);
-        const double of_d = times(times(5 + 3 * d, u_squared), times(dout, out)) + times(dout, radii) + d * 0x1p-1069;
+        const graded_slice::row_sizes size = slice_.sizes_of(rows.query(r), douts_.data() + r * d_v, rows.out_high(r), radius);
+        if (!size.known) return false;
+        row_base_[r] = detail::base_above(size.most);
+        const double d = static_cast<double>(d_v), of_da = times(fast::error_of_products_in_two(d_v), row_base_[r]);
+        const double of_d = times(times(5 + 3 * d, u_squared), times(size.dout, size.out)) + times(size.dout, size.radii) + d * 0x1p-1069;
         of.errors.weight = of.lone ? 0 : rows.weight_error(r);
         of.errors.flushed = tiny;
         if (of.lone) return true;
-        of.errors.slope = (of.errors.weight + 8.01 * u_squared + scale_part_) * detail::raised;
+        of.errors.slope = (of.errors.weight + 8.01 * u_squared + slice_.scale_part()) * detail::raised;
         of.errors.common = (of_da + of_d) * detail::raised;
-        of.errors.absolute = 4 * tiny * (most + of.errors.common + 1);
+        of.errors.absolute = 4 * tiny * (size.most + of.errors.common + 1);
         return true;
     }
     // dS of row r, where da is.
@@ -257,17 +241,15 @@ private:
     [[nodiscard]] ball<double_double> scaled(const double_double& sum, double before) const {
         if (before == 0) return ball<double_double>();
         const double_double value = sum * scale_.middle();
-        const double radius = times(scale_size_, before) + times(6 * u_squared, detail::absolute(value.high)) + 0x1p-1070;
+        const double radius = times(slice_.scale_size(), before) + times(6 * u_squared, detail::absolute(value.high)) + 0x1p-1070;
         return ball<double_double>(value, upper_bound(times(radius, detail::raised)));
     }
 
     const attention_problem& p_;
     const fast::kernels& kernels_;
-    std::optional<matrix_view> dout_;
-    double value_norm_ = 0, scale_size_ = 0, scale_part_ = 0; // max_j ‖v_j‖; |σ| at most; what it is off by, as a part
+    graded_slice slice_;
     ball<double_double> scale_;
-    detail::column_sizes keys_;
-    std::vector<double> packed_keys_, packed_values_, key_base_, ones_; // the other way round than for scores and outputs
+    std::vector<double> key_base_, ones_;
     gradient_errors errors_;
     detail::sums_of_blocks dk_, dv_;
     // Of the rows at hand.

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "attest/oracle/double_rows.hpp"
+#include "attest/oracle/graded_slice.hpp"
 #include "attest/oracle/gradient_errors.hpp"
 
 namespace attest {
@@ -22,29 +23,15 @@ namespace attest {
 /// See the head of this file. What is given must stay.
 class double_gradients {
 public:
-    double_gradients(const attention_problem& p, const fast::kernels& kernels) : p_{p}, kernels_{kernels} {}
+    double_gradients(const attention_problem& p, const fast::kernels& kernels) : p_{p}, kernels_{kernels}, slice_(p, kernels) {}
 
     /// Makes the slice current that `rows` has entered; `queries` rows of it will come at most, `block` at a time.
     void enter(const double_rows& rows, const matrix_view& dout, std::size_t queries, std::size_t block) {
-        dout_.emplace(dout);
-        const packed_slice& slice = rows.slice();
-        const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
-        keys_.begin(d_k);
-        value_norm_ = 0;
-        for (std::size_t j = 0; j < n; ++j) {
-            keys_.add(slice.key(j));
-            value_norm_ = std::max(value_norm_, detail::norm_above({slice.value(j), d_v}));
-        }
-        packed_keys_.resize(fast::packed_elements(kernels_, n, d_k));
-        kernels_.pack({slice.key(0), static_cast<std::ptrdiff_t>(d_k)}, n, d_k, packed_keys_.data());
-        packed_values_.resize(fast::packed_elements(kernels_, d_v, n));
-        kernels_.pack({slice.value(0), 1, static_cast<std::ptrdiff_t>(d_v)}, d_v, n, packed_values_.data());
         scale_ = rows.scale();
-        scale_size_ = detail::absolute(scale_.middle()) + scale_.radius().as_double();
-        scale_part_ = scale_.radius().as_double() == 0 ? 0 : scale_.radius().as_double() / detail::absolute(scale_.middle()) * detail::raised;
-        errors_.begin(n, d_k, d_v, detail::gamma_above(block + queries / block + 1));
-        dk_.assign(n * d_k, 0.0);
-        dv_.assign(n * d_v, 0.0);
+        slice_.enter(rows.slice(), dout, scale_.middle(), scale_.radius().as_double());
+        errors_.begin(p_.n_k, p_.d_k, p_.d_v, detail::gamma_above(block + queries / block + 1));
+        dk_.assign(p_.n_k * p_.d_k, 0.0);
+        dv_.assign(p_.n_k * p_.d_v, 0.0);
     }
 
     /// The rows that `rows` has evaluated last.
@@ -59,7 +46,7 @@ public:
         means_.resize(m);
         dq_.resize(m * d_k);
         for (std::size_t r = 0; r < m; ++r) rows_[r].clear = read(rows, r, numbers[r]);
-        kernels_.multiply({.a = {douts_.data(), of_d_v}, .m = m, .depth = d_v, .b = packed_values_.data(), .b_depth = d_v, .n = n, .c = slopes_.data(), .c_row = wide});
+        kernels_.multiply({.a = {douts_.data(), of_d_v}, .m = m, .depth = d_v, .b = slice_.packed_values(), .b_depth = d_v, .n = n, .c = slopes_.data(), .c_row = wide});
         kernels_.row_products({douts_.data(), of_d_v}, {rows.out(0), of_d_v}, m, d_v, means_.data());
         for (std::size_t r = 0; r < m; ++r)
             if (!rows_[r].clear) means_[r] = 0;
@@ -70,7 +57,7 @@ public:
             if (of.lone) std::fill_n(slopes_.data() + r * n, n, 0.0);
             of.norms = errors_.add(of.errors, queries_.data() + r * d_k, douts_.data() + r * d_v, weights_.data() + r * n, slopes_.data() + r * n, 0, n, [&](std::size_t j) { return rows.visible(r, j); });
         }
-        kernels_.multiply({.a = {slopes_.data(), wide}, .m = m, .depth = n, .b = packed_keys_.data(), .b_depth = n, .n = d_k, .c = dq_.data(), .c_row = of_d_k, .scale = scale_.middle()});
+        kernels_.multiply({.a = {slopes_.data(), wide}, .m = m, .depth = n, .b = slice_.packed_keys(), .b_depth = n, .n = d_k, .c = dq_.data(), .c_row = of_d_k, .scale = scale_.middle()});
         packed_.resize(std::max(fast::packed_elements(kernels_, m, d_k), fast::packed_elements(kernels_, m, d_v)));
         kernels_.pack({queries_.data(), of_d_k}, m, d_k, packed_.data());
         kernels_.multiply({.a = {slopes_.data(), 1, wide}, .m = n, .depth = m, .b = packed_.data(), .b_depth = m, .n = d_k, .c = dk_.data(), .c_row = of_d_k, .add = true});
@@ -83,10 +70,10 @@ public:
     [[nodiscard]] ball<double> dq(std::size_t r, std::size_t c) const {
         const row& of = rows_[r];
         const double value = dq_[r * p_.d_k + c], n = static_cast<double>(p_.n_k);
-        if (of.lone || keys_.greatest(c) == 0) return ball<double>();
+        if (of.lone || slice_.keys().greatest(c) == 0) return ball<double>();
         const double sum_error = detail::gamma_above(fast::roundings_of_products(p_.n_k));
         const double of_row = detail::unfused((of.errors.slope + sum_error) * of.norms.slopes) + detail::unfused(of.errors.common * of.norms.weights);
-        const double before = detail::unfused(of_row * keys_.norm(c)) + detail::unfused(n * detail::unfused(of.errors.absolute * keys_.greatest(c) + 0x1p-1074));
+        const double before = detail::unfused(of_row * slice_.keys().norm(c)) + detail::unfused(n * (detail::unfused(of.errors.absolute * slice_.keys().greatest(c)) + 0x1p-1074));
         return scaled(value, before);
     }
     /// dS of row r and key j, which is visible.
@@ -113,7 +100,7 @@ private:
     bool read(const double_rows& rows, std::size_t r, std::size_t i) {
         const std::size_t n = p_.n_k, d_k = p_.d_k, d_v = p_.d_v;
         double *const dout = douts_.data() + r * d_v, *const weights = weights_.data() + r * n;
-        for (std::size_t c = 0; c < d_v; ++c) dout[c] = (*dout_)(i, c);
+        slice_.read_dout(i, dout);
         if (rows.is_clear(r) && bound(rows, r)) {
             std::copy_n(rows.query(r), d_k, queries_.data() + r * d_k);
             for (std::size_t j = 0; j < n; ++j) weights[j] = rows.visible(r, j) ? rows.weight(r, j) : 0;
@@ -127,37 +114,30 @@ private:
     bool bound(const double_rows& rows, std::size_t r) {
         row& of = rows_[r];
         of.lone = rows.is_lone(r);
-        const double dout = detail::norm_above({douts_.data() + r * p_.d_v, p_.d_v}), out = detail::norm_above({rows.out(r), p_.d_v});
-        const double radii = detail::norm_above({rows.out_radius(r), p_.d_v}), query = detail::norm_above({rows.query(r), p_.d_k}), key = rows.slice().key_norm();
-        const double most = detail::unfused(dout * value_norm_), underflow = static_cast<double>(p_.d_v) * 0x1p-1074;
-        const double of_da = detail::unfused(detail::gamma_above(fast::roundings_of_products(p_.d_v)) * most) + underflow;
-        const double of_d = detail::unfused(detail::gamma_above(2 + fast::roundings_of_row_sum(p_.d_v)) * detail::unfused(dout * out)) + detail::unfused(dout * radii) + underflow;
-        // Nothing overflows on the way.
-        for (const double size : {most, dout, out, radii, query, key, value_norm_})
-            if (!(size < 0x1p300)) return false;
-        if (!(scale_size_ < 0x1p60 && scale_part_ < 0x1p-30)) return false;
+        const graded_slice::row_sizes size = slice_.sizes_of(rows.query(r), douts_.data() + r * p_.d_v, rows.out(r), {rows.out_radius(r), p_.d_v});
+        if (!size.known) return false;
+        const double underflow = static_cast<double>(p_.d_v) * 0x1p-1074;
+        const double of_da = detail::unfused(detail::gamma_above(fast::roundings_of_products(p_.d_v)) * size.most) + underflow;
+        const double of_d = detail::unfused(detail::gamma_above(2 + fast::roundings_of_row_sum(p_.d_v)) * detail::unfused(size.dout * size.out)) + detail::unfused(size.dout * size.radii) + underflow;
         of.errors.weight = of.lone ? 0 : rows.weight_error(r);
         of.errors.flushed = tiny;
         if (of.lone) return true;
-        of.errors.slope = (of.errors.weight + 2.01 * unit + scale_part_) * detail::raised;
+        of.errors.slope = (of.errors.weight + 2.01 * unit + slice_.scale_part()) * detail::raised;
         of.errors.common = (of_da + of_d) * detail::raised;
-        of.errors.absolute = 4 * tiny * (most + of.errors.common + 1);
+        of.errors.absolute = 4 * tiny * (size.most + of.errors.common + 1);
         return true;
     }
     // A sum that is off by `before`, times the scale: as computed, and with its error.
     [[nodiscard]] ball<double> scaled(double value, double before) const {
         if (before == 0) return ball<double>();
-        const double radius = detail::unfused(scale_size_ * before) + detail::unfused(2 * unit * detail::absolute(value)) + 0x1p-1074;
+        const double radius = detail::unfused(slice_.scale_size() * before) + detail::unfused(2 * unit * detail::absolute(value)) + 0x1p-1074;
         return ball<double>(value, upper_bound(detail::unfused(radius * detail::raised)));
     }
 
     const attention_problem& p_;
     const fast::kernels& kernels_;
-    std::optional<matrix_view> dout_;
-    double value_norm_ = 0, scale_size_ = 0, scale_part_ = 0; // max_j ‖v_j‖; |σ| at most; what it is off by, as a part
+    graded_slice slice_;
     ball<double> scale_;
-    detail::column_sizes keys_;
-    std::vector<double> packed_keys_, packed_values_; // the other way round than for scores and outputs
     gradient_errors errors_;
     std::vector<double> dk_, dv_;
     // Of the rows at hand.
