@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSL-1.0
+def setup(app):
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
