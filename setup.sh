@@ -7,9 +7,11 @@ needs="g++ >= 12 (or clang++ >= 16), CMake >= 3.25, Ninja, Boost >= 1.81 (header
 
 help() {
     cat <<EOF
-Usage: ./setup.sh [--clang]
+Usage: ./setup.sh [--clang] [--docs] [--browser]
 Installs what attest is built with and is not there yet, on Debian 12 and newer and Ubuntu 24.04 and newer; removes nothing.
   --clang   also the newest clang++ of the distribution, with libc++ and the sanitizers' runtime (for the presets "clang" and "asan")
+  --docs    also what the docs are built with: Sphinx with MyST and furo, KaTeX and Node.js, Matplotlib, Doxygen (for the preset "docs")
+  --browser also what tries the built docs: Chromium, its driver, Selenium
   --help    this text
 With BOOST_ROOT=FOLDER in the environment (an unpacked Boost >= 1.81), Boost is taken from there, by this script and by CMake.
 Needed: $needs.
@@ -19,10 +21,12 @@ EOF
 say() { echo "setup.sh: $*"; }
 fail() { echo "setup.sh: $*" >&2; exit 1; }
 
-want_clang=
+want_clang= want_docs= want_browser=
 for argument in "$@"; do
     case $argument in
         --clang) want_clang=1 ;;
+        --docs) want_docs=1 ;;
+        --browser) want_browser=1 ;;
         --help | -h) help; exit 0 ;;
         *) help >&2; exit 2 ;;
     esac
@@ -58,6 +62,17 @@ need_program pkgconf pkg-config 0.29 pkg-config --version # for one test: attest
 need_program python3 python3 3.11 python3 --version        # for tests/mutants
 for package in librange-v3-dev catch2 libcli11-dev nlohmann-json3-dev libfmt-dev libzip-dev libmpfr-dev libflint-dev libhwy-dev; do need_package $package; done
 if [ "$ID" = debian ] && [ "${release%%.*}" = 12 ]; then need_package libflint-arb-dev; fi # a part of FLINT since its version 3
+
+if [ -n "$want_docs" ]; then
+    need_program nodejs node 18 node --version
+    for package in python3-sphinx python3-myst-parser furo libjs-katex python3-matplotlib doxygen; do need_package $package; done
+fi
+if [ -n "$want_browser" ]; then
+    case $ID in # Ubuntu's packages of Chromium only fetch a snap
+        debian) for package in chromium chromium-driver python3-selenium; do need_package $package; done ;;
+        *) say "--browser: only Debian packages Chromium; the test of the built docs will be skipped" ;;
+    esac
+fi
 
 # Boost: 1.81 or newer. Debian 12 has it beside its default 1.74; the two cannot both be installed.
 boost_at() { # the version of the headers in a folder, as 108100, or nothing

@@ -101,7 +101,8 @@ def settled_at(env, claim):
         return (path, lines, *part(lines, claim["id"], path))
     except NotFound:
         pass
-    found = [i for i, line in enumerate(lines) if f'settle("{claim["id"]}"' in line]
+    quoted = f'"{claim["id"]}"'
+    found = [i for i, line in enumerate(lines) if f"settle({quoted}" in line or (line.rstrip().endswith("settle(") and lines[i + 1].lstrip().startswith(quoted))]
     if len(found) != 1:
         raise NotFound(f"{path} has no settle(\"{claim['id']}\", …)")
     first = found[0]
