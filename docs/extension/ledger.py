@@ -59,6 +59,11 @@ def expand(ledger, text):
     return ids
 
 
+def in_html(text):
+    """A text of the ledger, with `code` in it."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
 def verdict_html(claim):
     word = claim["text"]
     return f'<span class="verdict {word.replace(" ", "-")}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</span>'
@@ -86,7 +91,7 @@ class Claims(SphinxDirective):
         named += [(name, self.lineno) for name in ids]
         root = root_from(self.env.docname)
         rows = "".join(
-            f"<tr><td>{link_to(name, root)}</td><td>{html.escape(ledger[name]['statement'])}</td><td>{verdict_html(ledger[name])}</td></tr>"
+            f"<tr><td>{link_to(name, root)}</td><td>{in_html(ledger[name]['statement'])}</td><td>{verdict_html(ledger[name])}</td></tr>"
             for name in ids
         )
         head = '<thead><tr><th scope="col">Claim</th><th scope="col">What is said</th><th scope="col">Is it right?</th></tr></thead>'
@@ -112,7 +117,7 @@ def facts_of(claim):
         ("Tests", ", ".join(claim["tests"]) or None),
         ("Stands in", claim["source"]),
     ]
-    return "".join(f"<dt>{term}</dt><dd>{html.escape(text)}</dd>" for term, text in rows if text)
+    return "".join(f"<dt>{term}</dt><dd>{in_html(text)}</dd>" for term, text in rows if text)
 
 
 def pages_of(env, name):
@@ -128,7 +133,7 @@ def ledger_html(env, ledger):
     for name, claim in ledger.items():
         pages = ", ".join(f'<a href="{doc}.html">{html.escape(env.titles[doc].astext())}</a>' for doc in pages_of(env, name)) or "–"
         data = f'data-document="{name[0]}" data-text="{claim["text"]}" data-status="{claim["status"]}"'
-        details = f'<details><summary>{html.escape(claim["statement"])}</summary><dl>{facts_of(claim)}</dl></details>'
+        details = f'<details><summary>{in_html(claim["statement"])}</summary><dl>{facts_of(claim)}</dl></details>'
         rows.append(
             f'<tr id="{name}" {data}><th scope="row">{name}</th><td>{details}</td><td>{verdict_html(claim)}</td>'
             f"<td>{claim['status']}</td><td>{claim['method']}</td><td>{pages}</td></tr>"
@@ -171,11 +176,14 @@ class Errata(SphinxDirective):
 
     def entry(self, claim):
         root = root_from(self.env.docname)
+        settled = claim["details"] or "what is said above"
+        if not settled.startswith(claim["method"]):
+            settled = f"{claim['method']}: {settled}"
         value = f"<dt>{html.escape((claim['value_is'] or 'value').capitalize())}</dt><dd>{html.escape(claim['value'])}</dd>" if claim["value"] else ""
         text = (
-            f'<section class="erratum"><p>{link_to(claim["id"], root)} {verdict_html(claim)}</p><dl><dt>Says</dt><dd>{html.escape(claim["statement"])}</dd>'
-            f"<dt>Instead</dt><dd>{html.escape(claim['correction'] or '')}</dd>{value}"
-            f"<dt>Settled by</dt><dd>{html.escape(claim['method'])}: {html.escape(claim['details'] or 'what is said above')}</dd></dl>"
+            f'<section class="erratum"><p>{link_to(claim["id"], root)} {verdict_html(claim)}</p><dl><dt>Says</dt><dd>{in_html(claim["statement"])}</dd>'
+            f"<dt>Instead</dt><dd>{in_html(claim['correction'] or '')}</dd>{value}"
+            f"<dt>Settled by</dt><dd>{in_html(settled)}</dd></dl>"
         )
         result = [nodes.raw("", text, format="html")]
         if claim["status"] != "not checkable":
