@@ -156,7 +156,7 @@ def ledger_html(env, ledger):
         + f'<output role="status">{len(ledger)} of {len(ledger)} claims</output></form>'
     )
     return (
-        f'{filters}<div class="table-wrapper docutils container" tabindex="0" role="region" aria-label="Claims">'
+        f'{filters}<div class="table-wrapper ledger-table" tabindex="0" role="region" aria-label="Claims">'
         f'<table class="docutils ledger"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 

@@ -37,7 +37,7 @@
     const asked = new URLSearchParams(location.search);
     inputs.forEach((input) => {
         if (asked.has(input.dataset.filter)) input.value = asked.get(input.dataset.filter);
-        input.addEventListener("input", apply);
+        for (const event of ["input", "change"]) input.addEventListener(event, apply);
     });
     form.addEventListener("submit", (event) => event.preventDefault());
     window.addEventListener("hashchange", open);

@@ -60,7 +60,9 @@ def heard(driver, where):
 
 
 def set_scheme(driver, scheme):
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]})
+    # Colours that fade would be measured half-way.
+    driver.execute_script("for (const a of document.getAnimations()) a.finish();")
 
 
 def set_width(driver, width, height=900):
@@ -75,7 +77,7 @@ axe.run(document, what).then((result) => done(result.violations), (error) => don
 
 def run_axe(driver, axe, where, only=(), without=()):
     driver.execute_script(axe)
-    what = {"resultTypes": ["violations"], "rules": {rule: {"enabled": False} for rule in without}}
+    what = {"resultTypes": ["violations"], "preload": False, "rules": {rule: {"enabled": False} for rule in without}}
     if only:
         what["runOnly"] = {"type": "rule", "values": list(only)}
     found = driver.execute_async_script(RUN_AXE, what)
@@ -85,8 +87,8 @@ def run_axe(driver, axe, where, only=(), without=()):
             fault(f"{where}: axe: {violation['id']} at {len(places)} places, first {places[0] if places else ''}")
 
 
-def open_all(driver, folder, axe):
-    pages = sorted(folder.rglob("*.html"))
+def open_all(driver, folder, pattern, axe):
+    pages = sorted(folder.rglob(pattern))
     for page in pages:
         name = str(page.relative_to(folder))
         set_width(driver, 1280)
@@ -151,7 +153,7 @@ def quiz(driver, folder):
     for form in forms:
         told = form.find_element(By.TAG_NAME, "output")
         for choice in form.find_elements(By.TAG_NAME, "input"):
-            driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", choice)
+            driver.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", choice)
             choice.click()
             right = choice.get_attribute("data-right") == "true"
             if told.text.startswith("✓") != right or not told.text:
@@ -210,7 +212,8 @@ def take_pictures(driver, folder, target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--axe", type=Path)
+    parser.add_argument("--axe", type=Path, help="axe.min.js")
+    parser.add_argument("--pages", default="*.html", help="a pattern: open only those")
     parser.add_argument("--screenshots", type=Path)
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
@@ -218,7 +221,7 @@ def main():
     driver = start()
     try:
         driver.set_script_timeout(600)
-        pages = open_all(driver, folder, axe)
+        pages = open_all(driver, folder, arguments.pages, axe)
         for part in (navigate, search, quiz, ledger):
             part(driver, folder)
         if arguments.screenshots:

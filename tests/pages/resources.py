@@ -22,8 +22,9 @@ IN_SCRIPTS = re.compile(r"""(?:fetch|importScripts|import|XMLHttpRequest|WebSock
 
 
 class Page(HTMLParser):
-    def __init__(self):
+    def __init__(self, folder):
         super().__init__()
+        self.folder = folder
         self.found = []
         self.links = 0
         self.inside = None
@@ -38,6 +39,8 @@ class Page(HTMLParser):
             loads = (tag, name) in LOADING or (tag == "link" and name == "href" and not set(relation.split()) & HARMLESS)
             if loads and ELSEWHERE.match(value):
                 self.found.append(f"<{tag} {name}={value!r}>")
+            elif loads and name in ("src", "href", "data") and not re.match(r"data:|#", value) and not (self.folder / re.split("[?#]", value)[0]).exists():
+                self.found.append(f"<{tag} {name}={value!r}>, which is not there")
             if name == "style":
                 self.found += IN_STYLES.findall(value)
             self.links += tag == "a" and name == "href"
@@ -53,13 +56,20 @@ class Page(HTMLParser):
             self.found += IN_SCRIPTS.findall(data)
 
 
+def missing_resources(path, text):
+    """What a style sheet names and is not there; an address that begins with / would be asked of a web server."""
+    for target in re.findall(r"""(?:url\(\s*["']?|@import\s+["'])([^"')\s]+)""", text):
+        if not re.match(r"[a-z]+:|//|#", target) and (target.startswith("/") or not (path.parent / target.partition("?")[0].partition("#")[0]).exists()):
+            yield f"{target}, which is not there"
+
+
 def faults_in(path):
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".css":
-        return IN_STYLES.findall(text)
+        return IN_STYLES.findall(text) + list(missing_resources(path, text))
     if path.suffix == ".js":
         return IN_SCRIPTS.findall(text)
-    page = Page()
+    page = Page(path.parent)
     page.feed(text)
     return page.found
 
