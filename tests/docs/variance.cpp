@@ -38,8 +38,8 @@ static_assert(4 * scale * scale == 1);                   // divided by sqrt(d_k)
 
 TEST_CASE("the digits of docs/variance.md", "[docs]") {
     // 1/√d_k is exact where d_k is a power of 4.
-    for (const std::size_t d : {1, 4, 16, 64, 256}) CHECK(attest::scaled_dot_product<double>::of_dimension(d).scale * attest::sqrt(static_cast<double>(d)) == 1);
-    for (const std::size_t d : {2, 3, 5, 8, 32, 128}) {
+    for (const std::size_t d : {1U, 4U, 16U, 64U, 256U}) CHECK(attest::scaled_dot_product<double>::of_dimension(d).scale * attest::sqrt(static_cast<double>(d)) == 1);
+    for (const std::size_t d : {2U, 3U, 5U, 8U, 32U, 128U}) {
         const double s = attest::scaled_dot_product<double>::of_dimension(d).scale;
         CHECK(s * s * static_cast<double>(d) == Approx(1).epsilon(1e-15));
     }

@@ -33,7 +33,7 @@ TEST_CASE("weights that survive a mask") {
 // [exercise 3]
 template <class M> constexpr std::size_t visible_to(const M& mask, std::size_t i, std::size_t n_k) {
     std::size_t count = 0;
-    for (std::size_t j = 0; j < n_k; ++j) count += mask.visible(i, j) ? 1 : 0;
+    for (std::size_t j = 0; j < n_k; ++j) count += mask.visible(i, j) ? 1U : 0U;
     return count;
 }
 // 3 queries, 5 keys.
