@@ -57,7 +57,7 @@ inline void demand(bool holds, const std::string& what) {
     if (!holds) throw std::runtime_error("pictures: " + what);
 }
 inline void demand_near(double x, double expected, double within, const std::string& what) {
-    demand(std::fabs(x - expected) <= within, what + " is " + std::to_string(x) + ", not " + std::to_string(expected));
+    demand(std::fabs(x - expected) <= within, what + " is " + json(x).dump() + ", not " + json(expected).dump());
 }
 
 } // namespace attest::pictures

@@ -104,7 +104,7 @@ json gradient_flow() {
             numbers.push_back(row(l));
             sum += row(l);
         }
-        demand_near(sum, 0, 1e-16, "a row's sum of the Jacobian");
+        demand_near(sum, 0, 1e-15, "a row's sum of the Jacobian");
         jacobian.push_back(numbers);
     }
     json scores = json::array(), weights = json::array();
