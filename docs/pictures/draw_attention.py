@@ -1,33 +1,29 @@
 # SPDX-License-Identifier: BSL-1.0
 """Heat maps of weights, masks and the Jacobian of softmax, and where outputs lie."""
 
-from draw_style import INK, MARKERS, SERIES, SMALL, TEXT, canvas, cell, figure, frame, grid, number, plain, say
+from draw_style import INK, SERIES, SMALL, TEXT, canvas, cell, figure, frame, grid, number, plain, say
 
 
 def heat_map(axes, left, top, side, weights, visible, digits, title):
     n_q, n_k = len(weights), len(weights[0])
-    say(axes, left - 62, top - 34, title, fontsize=SMALL)
-    say(axes, left + n_k * side / 2, top - 12, "key j", ha="center")
+    say(axes, left - 72, top - 40, title)
+    say(axes, left - 8, top - 10, "key", ha="right")
     for j in range(n_k):
-        if n_k > 2:
-            say(axes, left + (j + 0.5) * side, top + n_q * side + 17, str(j + 1), ha="center")
+        say(axes, left + (j + 0.5) * side, top - 10, str(j + 1), ha="center")
     for i in range(n_q):
         say(axes, left - 8, top + (i + 0.5) * side, f"query {i + 1}", ha="right", va="center_baseline")
         for j in range(n_k):
-            shown = number(weights[i][j], digits) if visible[i][j] else "0"
-            cell(axes, left + j * side, top + i * side, side, weights[i][j], "" if not visible[i][j] else shown, masked=not visible[i][j], size=TEXT)
+            cell(axes, left + j * side, top + i * side, side, weights[i][j], number(weights[i][j], digits) if visible[i][j] else "", masked=not visible[i][j])
 
 
 def attention_heat_maps(data):
     maps = data["attention_heat_maps"]["maps"]
-    fig, axes = canvas(566)
+    fig, axes = canvas(596)
     for place, one in enumerate(maps):
         n = len(one["weights"])
-        side = 90 if n == 2 else 53
-        left, top = (72, 392)[place % 2], (56, 316)[place // 2]
-        heat_map(axes, left, top, side, one["weights"], one["visible"], 5 if n == 2 else 3, one["name"])
-    cell(axes, 10, 538, 18, 0, masked=True)
-    say(axes, 36, 552, "hatched: masked, weight exactly 0; the fuller the colour, the greater the weight. Rows add to 1.")
+        heat_map(axes, (78, 406)[place % 2], (66, 338)[place // 2], 90 if n == 2 else 54, one["weights"], one["visible"], 5 if n == 2 else 3, one["name"])
+    cell(axes, 8, 569, 18, 0, masked=True)
+    say(axes, 34, 584, "masked: weight exactly 0. The fuller the colour, the greater the weight")
     first, second, third, fourth = (one["weights"] for one in maps)
     row = ", ".join(number(x, 3) for x in fourth[3])
     return fig, "Attention weights of four small examples", (
@@ -41,7 +37,7 @@ def output_geometry(data):
     geometry = data["output_geometry"]
     (v1, v2), (z1, z2), (alpha, _) = geometry["v"], geometry["z"], geometry["weights"]
     fig, axes = figure(400)
-    frame(fig, 44, 34, 20, 36)
+    frame(fig, 44, 38, 20, 36)
     grid(axes)
     axes.plot([v1[0], v2[0]], [v1[1], v2[1]], color=SERIES[2], linewidth=2.5)
     points = (("v_{1}", v1, 1, "s"), ("v_{2}", v2, 1, "s"), ("z_{1}", z1, 0, "o"), ("z_{2}", z2, 0, "o"))
@@ -50,8 +46,8 @@ def output_geometry(data):
         digits = 5 if text[0] == "z" else 0
         axes.annotate(f"{text} = ({number(x, digits)}, {number(y, digits)})", (x, y), (12, 4), textcoords="offset points", color=INK, fontsize=TEXT)
     first, second = number(alpha[0], 5), number(alpha[1], 5)
-    say(axes, 2.08, 1.62, f"z_{{1}} = {first} v_{{1}} + {second} v_{{2}}", fontsize=TEXT)
-    say(axes, 2.08, 1.36, f"z_{{2}} = {second} v_{{1}} + {first} v_{{2}}", fontsize=TEXT)
+    say(axes, 1.95, 1.7, f"z_{{1}} = {first} v_{{1}} + {second} v_{{2}}", fontsize=TEXT)
+    say(axes, 1.95, 1.4, f"z_{{2}} = {second} v_{{1}} + {first} v_{{2}}", fontsize=TEXT)
     axes.set_xlim(0, 3.6)
     axes.set_ylim(0, 3.15)
     axes.set_title("second component, over the first")
@@ -65,7 +61,7 @@ def output_geometry(data):
 def gradient_flow(data):
     flow = data["gradient_flow"]
     scores, weights, jacobian = flow["scores"], flow["weights"], flow["jacobian"]
-    n, side, height, left, top = len(scores), 94, 52, 150, 112
+    n, side, height, left, top = len(scores), 98, 52, 142, 112
     fig, axes = canvas(top + n * height + 52)
     greatest = max(abs(x) for row in jacobian for x in row)
     say(axes, left + n * side / 2, 22, "∂α_{j} / ∂z_{l} = α_{j} (δ_{jl} − α_{l})", ha="center", fontsize=TEXT + 1)
@@ -77,10 +73,10 @@ def gradient_flow(data):
         say(axes, left - 10, top + (i + 0.5) * height, f"α_{{{i + 1}}} = {number(weights[i], 5)}", ha="right", va="center_baseline")
         for j in range(n):
             negative = jacobian[i][j] < 0
-            cell(axes, left + j * side, top + i * height, side, (abs(jacobian[i][j]) / greatest) ** 0.5, number(jacobian[i][j], 5), series=1 if negative else 0, height=height, size=TEXT)
+            cell(axes, left + j * side, top + i * height, side, (abs(jacobian[i][j]) / greatest) ** 0.5, number(jacobian[i][j], 5), series=1 if negative else 0, height=height, size=SMALL)
     for place, (series, text) in enumerate(((0, "positive: the diagonal"), (1, "negative: everything else"))):
-        cell(axes, left + place * 210, top + n * height + 18, 18, 1, series=series)
-        say(axes, left + place * 210 + 26, top + n * height + 32, text)
+        cell(axes, left + place * 230, top + n * height + 18, 18, 1, series=series)
+        say(axes, left + place * 230 + 26, top + n * height + 32, text)
     return fig, "The Jacobian of softmax", (
         f"A 5 by 5 heat map of the Jacobian of softmax for the scores {', '.join(number(x, 1) for x in scores)}, whose weights are {', '.join(number(x, 5) for x in weights)}. The diagonal is "
         f"positive, {', '.join(number(jacobian[i][i], 5) for i in range(n))}; all other elements are negative, the greatest in size {number(jacobian[1][2], 5)}, between the second and the third. "
@@ -92,8 +88,8 @@ def causal_alignment(data):
     alignment = data["causal_alignment"]
     n_q, n_k, side = alignment["n_q"], alignment["n_k"], 44
     fig, axes = canvas(238)
-    for left, key, title in ((76, "top_left", "top left: j ≤ i"), (396, "bottom_right", "bottom right: j ≤ i + n_{k} − n_{q}")):
-        say(axes, left - 66, 22, title, fontsize=TEXT)
+    for left, key, title in ((78, "top_left", "top left: j ≤ i"), (410, "bottom_right", "bottom right: j ≤ i + n_{k} − n_{q}")):
+        say(axes, left - 72, 22, title, fontsize=TEXT)
         say(axes, left - 8, 56, "key", ha="right")
         for j in range(n_k):
             say(axes, left + (j + 0.5) * side, 56, str(j), ha="center")

@@ -15,73 +15,75 @@ def lengths_axis(axes):
 def saturation(data):
     all_ = data["saturation"]
     d = all_["d_k"]
-    fig, (left, right) = figure(330, 2)
-    frame(fig, 44, 36, 14, 50, wspace=0.24)
-    for axes in (left, right):
+    fig, (upper, lower) = figure(540, rows=2)
+    frame(fig, 54, 36, 176, 50, hspace=0.34)
+    for axes in (upper, lower):
         grid(axes)
         lengths_axis(axes)
         axes.set_xlim(1, 256)
-    left.set_title("the greater weight, α_{1}")
+    upper.set_xlabel("")
+    upper.set_title("the greater weight, α_{1}")
     for series, key in enumerate(("unscaled", "scaled")):
-        line(left, d, all_["greatest"][key], series)
-        line(right, d, all_["gradient"][key], series)
-    line(right, d, all_["gradient"]["scaled_by_raw"], 2)
-    left.set_ylim(0.5, 1.02)
-    plain(left.yaxis, 1)
-    say(left, 18, 0.93, "unscaled", )
-    say(left, 40, 0.745, "scaled")
-    right.set_title("α_{1} α_{2}, the derivative's factor")
-    right.set_yscale("log")
-    right.set_ylim(1e-8, 1)
-    right.set_yticks([1, 1e-2, 1e-4, 1e-6, 1e-8])
-    powers(right.yaxis)
-    say(right, 1.3, 0.33, "scaled, by the scaled score")
-    say(right, 1.3, 1.4e-2, "scaled, by the raw score")
-    say(right, 7, 1.5e-5, "unscaled")
+        line(upper, d, all_["greatest"][key], series)
+        line(lower, d, all_["gradient"][key], series)
+        say(upper, 280, all_["greatest"][key][-1], key, va="center_baseline")
+    line(lower, d, all_["gradient"]["scaled_by_raw"], 2)
+    upper.set_ylim(0.5, 1.03)
+    plain(upper.yaxis, 1)
+    lower.set_title("α_{1} α_{2}, the factor of the derivative")
+    lower.set_yscale("log")
+    lower.set_ylim(1e-8, 1)
+    lower.set_yticks([1, 1e-2, 1e-4, 1e-6, 1e-8])
+    powers(lower.yaxis)
+    for key, text in (("unscaled", "unscaled"), ("scaled", "scaled"), ("scaled_by_raw", "scaled, by raw score")):
+        say(lower, 280, all_["gradient"][key][-1], text, va="center_baseline")
     at = d.index(64)
-    for axes, key in ((left, "greatest"), (right, "gradient")):
-        for series, name in enumerate(("unscaled", "scaled", "scaled_by_raw")[: 2 if axes is left else 3]):
+    for axes, key in ((upper, "greatest"), (lower, "gradient")):
+        for series, name in enumerate(("unscaled", "scaled", "scaled_by_raw")[: 2 if axes is upper else 3]):
             axes.plot([64], [all_[key][name][at]], marker=MARKERS[series], markersize=7, color=SERIES[series], markeredgecolor=INK)
     figures = all_["gradient"]
     return fig, "Saturation of softmax as queries and keys grow longer", (
-        f"Two panels over d_k from 1 to 256, for two keys whose raw scores differ by √d_k, a standard deviation of q · k. Left: the greater weight; unscaled it rises from {number(all_['greatest']['unscaled'][0], 5)} "
+        f"Two panels over d_k from 1 to 256, for two keys whose raw scores differ by √d_k, a standard deviation of q · k; marked is d_k = 64. Above: the greater weight; unscaled it rises from {number(all_['greatest']['unscaled'][0], 5)} "
         f"towards 1, at d_k = 64, where the scores are 8 and 0, it is {number(all_['greatest']['unscaled'][at], 5)}; scaled by 1/√d_k it stays at {number(all_['greatest']['scaled'][at], 5)}. "
-        f"Right, with a logarithmic axis: the factor α1 α2 of the derivative; unscaled it falls to {number(figures['unscaled'][at], 9)} at d_k = 64 and {figures['unscaled'][-1]:.2e} at 256; scaled it stays at "
+        f"Below, with a logarithmic axis: the factor α1 α2 of the derivative; unscaled it falls to {number(figures['unscaled'][at], 9)} at d_k = 64 and {figures['unscaled'][-1]:.2e} at 256; scaled it stays at "
         f"{number(figures['scaled'][at], 6)}, and the derivative by the raw score, which has the scale for another factor, is {number(figures['scaled_by_raw'][at], 7)} at 64.")
 
 
 def score_distribution(data):
     all_ = data["score_distribution"]
     s = all_["s"]
-    fig, (left, right) = figure(350, 2)
-    frame(fig, 44, 36, 62, 50, wspace=0.24)
-    left.set_title("density")
-    right.set_title("the same, logarithmic")
-    for axes in (left, right):
+    fig, (upper, lower) = figure(600, rows=2)
+    frame(fig, 54, 36, 96, 52, hspace=0.3)
+    upper.set_title("density of q · k / √d_{k}")
+    lower.set_title("the same, with a logarithmic axis")
+    for axes in (upper, lower):
         grid(axes)
-        axes.set_xlabel("scaled score q · k / √d_{k}", labelpad=2)
         for series, curve in enumerate(all_["curves"]):
-            line(axes, s, curve["density"], series)
-        axes.plot(s, all_["normal"], color=INK, linewidth=1.2)
-    left.set_xlim(0, 3)
-    left.set_ylim(0, 1.2)
-    right.set_xlim(0, 6)
-    right.set_ylim(1e-7, 3)
-    right.set_yscale("log")
-    right.set_yticks([1, 1e-2, 1e-4, 1e-6])
-    powers(right.yaxis)
-    plain(left.yaxis)
-    plain(left.xaxis)
-    plain(right.xaxis)
+            for sign in (1, -1) if axes is upper else (1,):
+                line(axes, [sign * x for x in s], curve["density"], series)
+        for sign in (1, -1) if axes is upper else (1,):
+            axes.plot([sign * x for x in s], all_["normal"], color=INK, linewidth=1.2)
+        plain(axes.xaxis)
+    lower.set_xlabel("scaled score", labelpad=2)
+    upper.set_xlim(-4, 4)
+    upper.set_ylim(0, 1.1)
+    plain(upper.yaxis)
+    lower.set_xlim(0, 6)
+    lower.set_ylim(2e-9, 3)
+    lower.set_yscale("log")
+    lower.set_yticks([1, 1e-2, 1e-4, 1e-6, 1e-8])
+    powers(lower.yaxis)
+    at = min(range(len(s)), key=lambda i: abs(s[i] - 0.7))
+    peak = [curve["density"][0] for curve in all_["curves"]]
+    nearest = min(range(len(s)), key=lambda i: abs(all_["curves"][0]["density"][i] - 0.85))
+    for text, x, y, level in (("d_{k} = 1", s[nearest], 0.85, 0.85), ("4", 0.02, peak[1], 0.62), ("16, 64 and normal", s[at], all_["normal"][at], 0.42)):
+        upper.annotate(text, (x, y), (1.5, level), va="center", color=INK, fontsize=SMALL, arrowprops=dict(arrowstyle="-", color=INK, linewidth=0.8, shrinkA=2, shrinkB=1))
     for curve in all_["curves"]:
-        say(right, 6.1, curve["density"][-1] * (0.75 if curve["d_k"] < 64 else 0.6), ("d_{k} = " if curve["d_k"] == 1 else "") + str(curve["d_k"]), va="center_baseline", clip_on=False)
-    say(right, 4.05, 1.2e-6, "normal", ha="right")
-    say(left, 0.2, 1.02, "d_{k} = 1")
-    say(left, 0.08, 0.62, "4")
-    say(left, 1.02, 0.3, "16, 64 and normal")
+        say(lower, 6.1, curve["density"][-1], f"d_{{k}} = {curve['d_k']}", va="center_baseline")
+    say(lower, 6.1, all_["normal"][-1], "normal", va="center_baseline")
     first, last = all_["curves"][0], all_["curves"][-1]
     return fig, "How scaled scores are distributed", (
-        "The density of q · k / √d_k for queries and keys with independent standard normal components, for d_k = 1, 4, 16 and 64, and the normal curve, for positive scores; the other half is its mirror. All have the variance 1. "
+        "The density of q · k / √d_k for queries and keys with independent standard normal components, for d_k = 1, 4, 16 and 64, and the normal curve. All are symmetric, and have the variance 1. "
         f"For d_k = 1 there is a pole at 0 and a heavy tail: the mean of the fourth power is {number(first['kurtosis'], 1)}, of the normal curve 3, and for d_k = 64 {number(last['kurtosis'], 3)}. On a linear axis the curves for 16 and 64 "
         "are hardly told from the normal one; on a logarithmic axis their tails, too, are heavier than the normal ones.")
 
@@ -89,19 +91,20 @@ def score_distribution(data):
 def sensitivity(data):
     all_ = data["sensitivity"]
     fig, axes = figure(330)
-    frame(fig, 48, 36, 16, 52)
+    frame(fig, 56, 36, 20, 54)
     grid(axes)
     line(axes, all_["difference"], all_["product"], 0)
     for place, mark in enumerate(all_["marked"]):
         x, y = mark["difference"], mark["product"]
         axes.plot([x], [y], marker=MARKERS[place], markersize=9, color=SERIES[1], markeredgecolor=INK, linestyle="none")
-        offset, align = {8.0: ((-4, 16), "center"), 1.0: ((14, -2), "left"), 0.0: ((0, 12), "center")}[x]
+        offset, align = {8.0: ((46, 30), "right"), 1.0: ((14, -2), "left"), 0.0: ((0, 12), "center")}[x]
         digits = 9 if y < 0.01 else 6 if y < 0.25 else 2
         axes.annotate(f"{x:g} apart: {number(y, digits)}", (x, y), offset, textcoords="offset points", ha=align, color=INK, fontsize=SMALL)
     axes.set_title("α_{1} α_{2}, the factor of the score's derivative")
     axes.set_xlabel("difference of the two scores", labelpad=2)
     axes.set_xlim(-10, 10)
     axes.set_ylim(0, 0.285)
+    axes.set_xticks([-10, -5, 0, 5, 10])
     axes.set_yticks([0, 0.05, 0.1, 0.15, 0.2, 0.25])
     plain(axes.xaxis)
     plain(axes.yaxis)
@@ -115,7 +118,7 @@ def variance_growth(data):
     all_ = data["variance_growth"]
     d, measured = all_["d_k"], all_["measured"]
     fig, axes = figure(350)
-    frame(fig, 50, 36, 150, 50)
+    frame(fig, 54, 36, 168, 50)
     grid(axes)
     lengths_axis(axes)
     axes.set_yscale("log")
@@ -123,7 +126,7 @@ def variance_growth(data):
     for series, (key, text) in enumerate(names.items()):
         line(axes, d, all_[key], series)
         axes.plot(d, [m[key] for m in measured], linestyle="none", marker=MARKERS[series], markersize=7, color=SERIES[series], markeredgecolor=INK)
-        say(axes, 300, all_[key][-1], text, va="center_baseline", clip_on=False, fontsize=SMALL + 1)
+        say(axes, 300, all_[key][-1], text, va="center_baseline")
     axes.set_xlim(0.9, 280)
     axes.set_ylim(2e-3, 500)
     axes.set_yticks([1e-2, 1e-1, 1, 10, 100])
