@@ -68,7 +68,7 @@ json sinusoidal_positions() {
 json rope_rotation() {
     const rope<double> turn{};
     const double theta = attest::exp(-2.0 / 8 * attest::log(10000.0));
-    const pair_of_eight q = with_pair(1, 0), k = with_pair(0.8 * attest::cos(0.35), 0.8 * attest::sin(0.35));
+    const pair_of_eight q = with_pair(1, 0), k = with_pair(0.8 * attest::cos(0.35), -0.8 * attest::sin(0.35));
     const auto cosine = [](const pair_of_eight& a, const pair_of_eight& b) {
         return dot_product{}(a, b) / attest::sqrt(dot_product{}(a, a) * dot_product{}(b, b));
     };
