@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
 """Diagrams of blocks: what is computed from what, and in which shapes."""
 
+import matplotlib
 from matplotlib.patches import FancyBboxPatch
 
 from draw_style import INK, SERIES, SMALL, TEXT, canvas, say
-
-import matplotlib
 
 FILL = {"attention": 0, "network": 2, "norm": 1, "weights": 3}
 
@@ -103,7 +102,7 @@ def encoder_block(data):
     say(axes, x, bottom + 16, "X", ha="center", va="center_baseline", fontsize=TEXT)
     say(axes, x, end - 12, "out", ha="center", va="center_baseline", fontsize=TEXT)
     for y, text in ((bottom + 16, "n × d_{model}"), (boxes[0] - 10, "H heads, each n × d_{k} and n × d_{v};"), (boxes[0] + 12, "weights n × n"),
-                    (boxes[0] - 57, "x + MHA(x): n × d_{model}"), (boxes[0] - 106, "a: n × d_{model}"), (boxes[1] - 10, "n × d_{model} → n × d_{ff}"),
+                    (boxes[0] - 57, "X + MHA(X): n × d_{model}"), (boxes[0] - 106, "a: n × d_{model}"), (boxes[1] - 10, "n × d_{model} → n × d_{ff}"),
                     (boxes[1] + 12, "→ n × d_{model}, token by token"), (boxes[1] - 57, "a + FFN(a): n × d_{model}"), (end - 12, "n × d_{model}")):
         shape(axes, x + 118, y, text)
     return fig, "An encoder layer, and its shapes", (
@@ -142,7 +141,7 @@ def multi_head(data):
         path(axes, (x, 510), (x, 488), (at, 488), (at, 456))
         box(axes, at, 430, f"W_{{Q,{name}}}, W_{{K,{name}}}, W_{{V,{name}}}", 156, 52, "weights")
         path(axes, (at, 404), (at, 362))
-        say(axes, at + 8, 388, f"3 of n × {d_k}")
+        say(axes, at + 8, 388, f"n × {d_k}")
         box(axes, at, 336, f"attention\nhead {name}", 156, 52, "attention")
         path(axes, (at, 310), (at, 254))
         say(axes, at + 8, 288, f"n × {d_k}")
