@@ -133,12 +133,20 @@ template <class S> double relative_radius() {
 
 json ladder(const std::filesystem::path& dumps) {
     json all{{"cases", json::array()}, {"widths", json::array()}};
-    for (const char* const name : {"torch-flash-f32.npz", "torch-flash-f64.npz", "torch-flash-f32-q-zero.npz", "blocks/torch-fused-gradients-top-left-f64.npz"}) {
+    // An easy case, one with scores near 10^4, one stored in f64, and one with elements that are exactly 0 by a rule.
+    for (const auto& [name, output] : {std::pair{"torch-flash-f32.npz", "out"}, std::pair{"numpy-f32-logits-1e4.npz", "out"}, std::pair{"torch-flash-f64.npz", "out"},
+                                       std::pair{"blocks/torch-gradients-softcap-f64.npz", "dq"}}) {
         const dump d = read_dump(dumps / name);
-        for (const output_result& out : program::run_check(d.asked, {}, {}).outputs)
+        for (const output_result& out : program::run_check(d.asked, {}, {}).outputs) {
+            if (out.name != output) continue;
+            demand(out.rungs.in_double + out.rungs.in_double_double + out.rungs.in_real + out.decided == out.elements, "the rungs' counts are not all elements");
             all["cases"].push_back({{"dump", name}, {"output", out.name}, {"type", name_of(out.type)}, {"elements", out.elements}, {"double", out.rungs.in_double},
                                     {"double_double", out.rungs.in_double_double}, {"real", out.rungs.in_real}, {"decided", out.decided}});
+        }
     }
+    demand(all["cases"].size() == 4, "a case of the ladder is missing");
+    for (const auto& [name, format] : {std::pair{"f32", formats::f32}, std::pair{"f64", formats::f64}})
+        all["half_ulp"].push_back({{"format", name}, {"relative", format.unit_roundoff()}});
     all["widths"].push_back({{"rung", "double"}, {"bits", 53}, {"relative_radius", relative_radius<double>()}});
     all["widths"].push_back({{"rung", "double_double"}, {"bits", 106}, {"relative_radius", relative_radius<double_double>()}});
     for (const unsigned bits : {192U, 384U}) {

@@ -73,7 +73,7 @@ json rope_rotation() {
         return dot_product{}(a, b) / attest::sqrt(dot_product{}(a, a) * dot_product{}(b, b));
     };
     json all{{"theta", theta}, {"q", shown_pair(q)}, {"k", shown_pair(k)}, {"turned", json::array()}, {"curve", {{"difference", json::array()}, {"cosine", json::array()}}}};
-    for (const auto& [m, n] : {std::pair{9.0, 4.0}, std::pair{24.0, 19.0}}) {
+    for (const auto& [m, n] : {std::pair{12.0, 7.0}, std::pair{27.0, 22.0}}) {
         const pair_of_eight q_m = turn.rotate(q, m), k_n = turn.rotate(k, n);
         all["turned"].push_back({{"m", m}, {"n", n}, {"q", shown_pair(q_m)}, {"k", shown_pair(k_n)}, {"product", dot_product{}(q_m, k_n)}, {"cosine", cosine(q_m, k_n)}});
     }

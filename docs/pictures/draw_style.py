@@ -196,7 +196,9 @@ def restyle(element):
 def shorter(value):
     value = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m.group(0)):.2f}".rstrip("0").rstrip("."), value)
     value = value.replace("-0 ", "0 ")
-    return re.sub(r"\s*([MLCQZ])\s*", r"\1", value.replace("\n", " ")).strip()
+    value = re.sub(r"\s*([MLCQZ])\s*", r"\1", value.replace("\n", " ")).strip()
+    value = re.sub(r"M(\S+) (\S+)L\1 \2(?=M|$)", r"M\1 \2h0", value)  # a dot
+    return re.sub(r"(M\S+ )(\S+)L(\S+) \2(?=M|$)", r"\1\2H\3", value)  # a dash
 
 
 def raise_and_lower(element):
