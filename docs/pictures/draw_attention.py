@@ -29,7 +29,8 @@ def attention_heat_maps(data):
     return fig, "Attention weights of four small examples", (
         f"Four heat maps of attention weights, a row for each query, a column for each key; each row adds to 1. Q = K = I with two components: {number(first[0][0], 5)} on "
         f"the diagonal, {number(first[0][1], 5)} beside it. Queries and keys (1, 1) and (1, −1): {number(second[0][0], 5)} and {number(second[0][1], 5)}. The same under a "
-        f"causal mask: the first query gives its first key the weight {number(third[0][0], 0)}, and the masked cell is hatched. Four tokens, (1, 0), (0, 1), (1, 1) and (1, −1), under a causal mask: six "
+        f"causal mask: the first query gives its first key the weight {number(third[0][0], 0)}, and the masked cell is hatched. Four tokens, (1, 0), (0, 1), (1, 1) and "
+        f"(1, −1), under a causal mask: six "
         f"cells above the diagonal are hatched; the last row is {row}.")
 
 
@@ -54,7 +55,8 @@ def output_geometry(data):
     plain(axes.xaxis)
     plain(axes.yaxis)
     return fig, "Outputs lie between the values", (
-        f"The plane with the values v1 = (2, 0) and v2 = (0, 3), a segment between them, and both outputs of the example Q = K = I on it: z1 = ({number(z1[0], 5)}, {number(z1[1], 5)}), "
+        f"The plane with the values v1 = (2, 0) and v2 = (0, 3), a segment between them, and both outputs of the example Q = K = I on it: z1 = ({number(z1[0], 5)}, "
+        f"{number(z1[1], 5)}), "
         f"nearer to v1, with the weights {first} and {second}; z2 = ({number(z2[0], 5)}, {number(z2[1], 5)}), nearer to v2, with the weights exchanged.")
 
 
@@ -78,8 +80,10 @@ def gradient_flow(data):
         cell(axes, left + place * 230, top + n * height + 18, 18, 1, series=series)
         say(axes, left + place * 230 + 26, top + n * height + 32, text)
     return fig, "The Jacobian of softmax", (
-        f"A 5 by 5 heat map of the Jacobian of softmax for the scores {', '.join(number(x, 1) for x in scores)}, whose weights are {', '.join(number(x, 5) for x in weights)}. The diagonal is "
-        f"positive, {', '.join(number(jacobian[i][i], 5) for i in range(n))}; all other elements are negative, the greatest in size {number(jacobian[1][2], 5)}, between the second and the third. "
+        f"A 5 by 5 heat map of the Jacobian of softmax for the scores {', '.join(number(x, 1) for x in scores)}, whose weights are "
+        f"{', '.join(number(x, 5) for x in weights)}. The diagonal is "
+        f"positive, {', '.join(number(jacobian[i][i], 5) for i in range(n))}; all other elements are negative, the greatest in size {number(jacobian[1][2], 5)}, between "
+        f"the second and the third. "
         f"Every row and every column adds to 0. Beside the second weight, {number(weights[1], 2)}, the others hardly act on each other: "
         f"{number(jacobian[0][3], 5)} between the first and the fourth.")
 
@@ -101,7 +105,8 @@ def causal_alignment(data):
     say(axes, 10, 226, "1: query i may see key j; hatched: masked")
     counts = {key: ", ".join(str(sum(row)) for row in alignment[key]) for key in ("top_left", "bottom_right")}
     return fig, "Two causal masks for three queries and five keys", (
-        f"Two grids of 3 queries by 5 keys. Top left: queries 0, 1 and 2 see the first {counts['top_left']} keys. Bottom right: they see the first {counts['bottom_right']}, so that the last query "
+        f"Two grids of 3 queries by 5 keys. Top left: queries 0, 1 and 2 see the first {counts['top_left']} keys. Bottom right: they see the first "
+        f"{counts['bottom_right']}, so that the last query "
         f"sees all keys. What is masked is hatched.")
 
 

@@ -73,8 +73,10 @@ def norm_placement(_):
         draw(axes, x, 66, "sublayer f", "attention", "layer norm LN", result="out")
     say(axes, 320, 420, "the direct path passes the norm in post-norm, and nothing in pre-norm", ha="center")
     return fig, "Where the layer norm stands: post-norm and pre-norm", (
-        "Two block diagrams, read from the bottom upwards. Post-norm, LN(x + f(x)): x goes into the sublayer and around it; both meet in a sum, and the layer norm follows the sum. Pre-norm, x + f(LN(x)): x goes into the "
-        "layer norm, then into the sublayer, and around both; the sum is what comes out. So in a post-norm block the direct path passes a layer norm; in a pre-norm block it passes nothing.")
+        "Two block diagrams, read from the bottom upwards. Post-norm, LN(x + f(x)): x goes into the sublayer and around it; both meet in a sum, and the layer norm "
+        "follows the sum. Pre-norm, x + f(LN(x)): x goes into the "
+        "layer norm, then into the sublayer, and around both; the sum is what comes out. So in a post-norm block the direct path passes a layer norm; in a pre-norm block "
+        "it passes nothing.")
 
 
 def column(axes, x, bottom, steps, around=-118, width=186):
@@ -106,8 +108,10 @@ def encoder_block(data):
                     (boxes[1] + 12, "→ n × d_{model}, token by token"), (boxes[1] - 57, "a + FFN(a): n × d_{model}"), (end - 12, "n × d_{model}")):
         shape(axes, x + 118, y, text)
     return fig, "An encoder layer, and its shapes", (
-        "A post-norm encoder layer, read from the bottom upwards, with shapes beside it. X, n × d_model, goes into multi-head self-attention, whose heads are n × d_k and n × d_v with weights n × n, and around it; the "
-        "sum goes through layer norm 1 and gives a, n × d_model. That goes into the feed-forward network, n × d_model to n × d_ff and back, token by token, and around it; the sum goes through layer norm 2. Between "
+        "A post-norm encoder layer, read from the bottom upwards, with shapes beside it. X, n × d_model, goes into multi-head self-attention, whose heads are n × d_k and "
+        "n × d_v with weights n × n, and around it; the "
+        "sum goes through layer norm 1 and gives a, n × d_model. That goes into the feed-forward network, n × d_model to n × d_ff and back, token by token, and around "
+        "it; the sum goes through layer norm 2. Between "
         f"the steps every shape is n × d_model, in the original base model with d_model = {shapes['d_model']}.")
 
 
@@ -122,11 +126,14 @@ def decoder_block(data):
     path(axes, (92, boxes[1] + 93), (92, boxes[1]), (x - 93, boxes[1]))
     say(axes, 84, boxes[1] - 14, "keys, values", ha="left", fontsize=SMALL)
     say(axes, x + 10, boxes[1] + 40, "queries", fontsize=SMALL)
-    for y, text in ((boxes[0], "weights n × n"), (boxes[0] - 106, "a: n × d_{model}"), (boxes[1], "weights n × m"), (boxes[1] - 106, "c: n × d_{model}"), (boxes[2] - 10, "n × d_{ff}"), (boxes[2] + 12, "inside")):
+    for y, text in ((boxes[0], "weights n × n"), (boxes[0] - 106, "a: n × d_{model}"), (boxes[1], "weights n × m"),
+                    (boxes[1] - 106, "c: n × d_{model}"), (boxes[2] - 10, "n × d_{ff}"), (boxes[2] + 12, "inside")):
         shape(axes, x + 132, y, text)
     return fig, "A decoder layer with cross-attention, and its shapes", (
-        "A post-norm decoder layer, read from the bottom upwards. The target's tokens X, n × d_model, go through self-attention under a causal mask, weights n × n, a sum with X, and layer norm 1, which gives a. In "
-        "cross-attention the queries come from a, keys and values from the memory, the encoder's output, m × d_model, which enters from the left; its weights are n × m. Sum with a and layer norm 2 give c. The feed-forward network, a sum "
+        "A post-norm decoder layer, read from the bottom upwards. The target's tokens X, n × d_model, go through self-attention under a causal mask, weights n × n, a sum "
+        "with X, and layer norm 1, which gives a. In "
+        "cross-attention the queries come from a, keys and values from the memory, the encoder's output, m × d_model, which enters from the left; its weights are n × m. "
+        "Sum with a and layer norm 2 give c. The feed-forward network, a sum "
         f"with c and layer norm 3 give the result, n × d_model; d_model is {data['blocks']['d_model']} in the original base model.")
 
 
@@ -156,8 +163,10 @@ def multi_head(data):
     path(axes, (x, 96), (x, 60))
     box(axes, x, 36, f"n × {d_model}", 180, 40)
     return fig, "Multi-head attention, and its shapes", (
-        f"A diagram, read from the bottom upwards, with d_model = {d_model} and H = {heads} heads. X, n × {d_model}, is multiplied by the matrices W_Q, W_K and W_V of each head, {d_model} × {d_k} each, which gives three matrices of "
-        f"n × {d_k}. Each head's attention gives n × {d_k}. Side by side they are n × {heads}·{d_k} = n × {concat}; W_O, {concat} × {d_model}, mixes them into the result, n × {d_model}. Heads 1, 2 and {heads} are drawn.")
+        f"A diagram, read from the bottom upwards, with d_model = {d_model} and H = {heads} heads. X, n × {d_model}, is multiplied by the matrices W_Q, W_K and W_V of "
+        f"each head, {d_model} × {d_k} each, which gives three matrices of "
+        f"n × {d_k}. Each head's attention gives n × {d_k}. Side by side they are n × {heads}·{d_k} = n × {concat}; W_O, {concat} × {d_model}, mixes them into the "
+        f"result, n × {d_model}. Heads 1, 2 and {heads} are drawn.")
 
 
 PICTURES = {"norm_placement": norm_placement, "encoder_block": encoder_block, "decoder_block": decoder_block, "multi_head": multi_head}

@@ -63,10 +63,13 @@ def ulp_errors(data):
     share = max(u / c for u, c in zip(f32["ulp"], f32["certain"]))
     tighter = sorted(e / c for e, c in zip(bf16["expected"], bf16["certain"]))
     return fig, "How far off elements are, and how far off they may be", (
-        f"Two panels with logarithmic axes: distances in ULP, and limits, over the size of the exact value. Above: the {f32['elements']} elements of the shipped dump {all_['dump']}, judged in f32: {f32['correctly_rounded']} are correctly "
-        f"rounded, the farthest is {number(f32['farthest']['ulp'], 2)} ULP off, at {f32['farthest']['exact']:.4g}, where {f32['farthest']['certain']:.3g} are allowed; nowhere do errors reach more than {100 * share:.1f} % of the certain limit. The "
-        f"nearer an exact value is to 0, the more ULP are its errors and its limits. Below: a plain kernel with {all_['n_k']} keys, judged in bf16+f32: the expected limit lies below the certain one, at {100 * tighter[0]:.0f} to "
-        f"{100 * tighter[-1]:.0f} % of it; the farthest element is {number(bf16['farthest']['ulp'], 2)} ULP off. Elements that are exact stand at the lower edge, at 1/128 ULP.")
+        f"Two panels with logarithmic axes: distances in ULP, and limits, over the size of the exact value. Above: the {f32['elements']} elements of the shipped dump "
+        f"{all_['dump']}, judged in f32: {f32['correctly_rounded']} are correctly "
+        f"rounded, the farthest is {number(f32['farthest']['ulp'], 2)} ULP off, at {f32['farthest']['exact']:.4g}, where {f32['farthest']['certain']:.3g} are allowed; "
+        f"nowhere do errors reach more than {100 * share:.1f} % of the certain limit. The "
+        f"nearer an exact value is to 0, the more ULP are its errors and its limits. Below: a plain kernel with {all_['n_k']} keys, judged in bf16+f32: the expected "
+        f"limit lies below the certain one, at {100 * tighter[0]:.0f} to "
+        f"{100 * tighter[-1]:.0f} % of it; the farthest element is {number(bf16['farthest']['ulp'], 2)} ULP off. A distance of 0, to 1/64 ULP, is drawn at 1/128.")
 
 
 RUNGS = (("double", "double", 0, None), ("double_double", "double-double", 1, "///"), ("real", "higher precision", 2, "..."), ("decided", "decided by a rule", 3, "xxx"))
@@ -126,7 +129,8 @@ def ladder(data):
         lower.plot([rung["relative_radius"]], [place], marker=MARKERS[series], markersize=8, color=SERIES[series], markeredgecolor=INK)
         beyond = rung["relative_radius"] < 1e-40
         name = RUNGS[place][1] if place < 2 else f"{rung['bits']} bits"
-        say(lower, rung["relative_radius"] * (1e2 if beyond else 1e-2), place - (0.32 if beyond else 0), f"{name}: {decimal(rung['relative_radius'])}", ha="left" if beyond else "right", va="center_baseline")
+        say(lower, rung["relative_radius"] * (1e2 if beyond else 1e-2), place - (0.32 if beyond else 0), f"{name}: {decimal(rung['relative_radius'])}",
+            ha="left" if beyond else "right", va="center_baseline")
     for half in all_["half_ulp"]:
         lower.plot([half["relative"]] * 2, [-0.62, len(widths) - 0.4], color=INK, linewidth=1.2, linestyle=(0, (2, 2)))
         say(lower, half["relative"], -0.75, f"½ ULP {half['format']}", ha="center" if half["format"] == "f32" else "right")
@@ -137,9 +141,11 @@ def ladder(data):
     told = "; ".join(f"{short_name(case['dump'])}, {case['output']}, {case['elements']} elements in {case['type']}: " + ", ".join(f"{case[key]} {text}" for key, text, _, _ in RUNGS if case[key])
                      for case in all_["cases"])
     return fig, "The ladder of precision: which rung settles what", (
-        f"Above, a bar for each of four shipped dumps, divided by the rung that settled the elements: {told}. Below, how wide the proved enclosure of the weight 0.66976 of the lectures' example is, relative to it, on a logarithmic axis: "
+        f"Above, a bar for each of four shipped dumps, divided by the rung that settled the elements: {told}. Below, how wide the proved enclosure of the weight 0.66976 "
+        f"of the lectures' example is, relative to it, on a logarithmic axis: "
         + ", ".join(f"{rung['relative_radius']:.1e} with {rung['bits']} bits" for rung in widths)
-        + f". Half a ULP is {all_['half_ulp'][0]['relative']:.1e} in f32, which a double and a radius settles with room to spare, and {all_['half_ulp'][1]['relative']:.1e} in f64, for which it is not enough.")
+        + f". Half a ULP is {all_['half_ulp'][0]['relative']:.1e} in f32, which a double and a radius settles with room to spare, and "
+        f"{all_['half_ulp'][1]['relative']:.1e} in f64, for which it is not enough.")
 
 
 PICTURES = {"ulp_errors": ulp_errors, "ladder": ladder}

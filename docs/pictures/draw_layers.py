@@ -45,7 +45,8 @@ def sinusoidal(data):
         axes.set_xlim(-0.5, n - 0.5)
     at = {curve["component"]: curve["values"] for curve in all_["curves"]}
     return fig, "Sinusoidal positions", (
-        f"Above, a heat map of PE(t, c) for {n} positions and {d} components; the fuller the colour, the greater the value. The first components alternate within a few positions; towards the last ones they hardly "
+        f"Above, a heat map of PE(t, c) for {n} positions and {d} components; the fuller the colour, the greater the value. The first components alternate within a few "
+        f"positions; towards the last ones they hardly "
         f"change: even ones stay near 0, odd ones near 1. Below, four components as curves. Components 0 and 1 are a sine and a cosine of the same period, 2π positions; "
         f"component 8 is a sine ten times as slow, component 16 a hundred times. At the last position, {n - 1}, they are {', '.join(number(at[c][-1], 3) for c in at)}.")
 
@@ -96,8 +97,10 @@ def rope_rotation(data):
     plain(axes.yaxis)
     second = all_["turned"][1]
     return fig, "RoPE sees positions through their difference alone", (
-        f"A pair of components of a query and of a key, turned by {number(all_['theta'], 1)} radians for each position. Left: positions m = {first['m']:g} and n = {first['n']:g}; right: {second['m']:g} and {second['n']:g}. Both "
-        f"arrows point elsewhere, but the angle between them is the same, and so is their product, {number(first['product'], 5)}. Below: the cosine of the angle against m − n, a wave with the period 2π/θ, about "
+        f"A pair of components of a query and of a key, turned by {number(all_['theta'], 1)} radians for each position. Left: positions m = {first['m']:g} and n = "
+        f"{first['n']:g}; right: {second['m']:g} and {second['n']:g}. Both "
+        f"arrows point elsewhere, but the angle between them is the same, and so is their product, {number(first['product'], 5)}. Below: the cosine of the angle against "
+        f"m − n, a wave with the period 2π/θ, about "
         f"{2 * math.pi / all_['theta']:.0f} positions; at m − n = {apart:g} it is {number(first['cosine'], 5)}.")
 
 
@@ -137,8 +140,10 @@ def relu_gelu(data):
     lower.set_yticks([1e-2, 1e-4, 1e-6, 1e-8])
     powers(lower.yaxis)
     return fig, "ReLU, GELU, and GELU's other forms", (
-        f"Above: ReLU, a kink at 0, and GELU, smooth, below ReLU and least at x = {number(least['x'], 5)}, where it is {number(least['gelu'], 5)}. Below, with a logarithmic axis: how far the tanh form and the sigmoid form "
-        f"are from the erf form. The tanh form is at most {abs(tanh['greatest']):.4e} off, at |x| = {number(tanh['farthest'], 4)}, and is equal to it at some points between; the sigmoid form at most "
+        f"Above: ReLU, a kink at 0, and GELU, smooth, below ReLU and least at x = {number(least['x'], 5)}, where it is {number(least['gelu'], 5)}. Below, with a "
+        f"logarithmic axis: how far the tanh form and the sigmoid form "
+        f"are from the erf form. The tanh form is at most {abs(tanh['greatest']):.4e} off, at |x| = {number(tanh['farthest'], 4)}, and is equal to it at some points "
+        f"between; the sigmoid form at most "
         f"{number(abs(sigmoid['greatest']), 6)}, at |x| = {number(sigmoid['farthest'], 4)}.")
 
 
@@ -164,7 +169,8 @@ def layer_norm_epsilon(data):
     plain(axes.yaxis)
     rows = "; ".join(f"at σ = {m['sigma']:g} they are {number(m['in_root'], 6)} and {number(m['beside'], 6)}" for m in all_["marked"])
     return fig, "Two places of ε in layer normalisation", (
-        f"The first component of the normalised row (σ, −σ) against σ from 10⁻⁶ to 10, on a logarithmic axis, with ε = 10⁻⁵ in the root and beside σ. Both rise from 0 to 1 like a step; with ε in the root the step is at "
+        f"The first component of the normalised row (σ, −σ) against σ from 10⁻⁶ to 10, on a logarithmic axis, with ε = 10⁻⁵ in the root and beside σ. Both rise from 0 to "
+        f"1 like a step; with ε in the root the step is at "
         f"σ = √ε, about 0.003, with ε beside σ at σ = ε. ε in the root and beside σ: {rows}.")
 
 
@@ -189,8 +195,10 @@ def residual(data):
     plain(axes.xaxis)
     plain(axes.yaxis)
     return fig, "The slope of a residual connection may be less than 1", (
-        f"1 + f′(x) for three sublayers f of one component, from −4 to 4, and the line at 1, which a lecture says is the least. For f = tanh x the slope is above 1, up to {max(all_['plus_tanh']):g} at 0; for f = −tanh x it "
-        f"is below 1 everywhere and {all_['at_zero']:g} at x = 0, where nothing of the gradient passes; for f = −0.9 x it is {number(all_['minus_nine_tenths'][0], 1)} throughout.")
+        f"1 + f′(x) for three sublayers f of one component, from −4 to 4, and the line at 1, which a lecture says is the least. For f = tanh x the slope is above 1, up "
+        f"to {max(all_['plus_tanh']):g} at 0; for f = −tanh x it "
+        f"is below 1 everywhere and {all_['at_zero']:g} at x = 0, where nothing of the gradient passes; for f = −0.9 x it is {number(all_['minus_nine_tenths'][0], 1)} "
+        f"throughout.")
 
 
 PICTURES = {"sinusoidal": sinusoidal, "rope_rotation": rope_rotation, "relu_gelu": relu_gelu, "layer_norm_epsilon": layer_norm_epsilon, "residual": residual}

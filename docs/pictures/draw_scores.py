@@ -43,9 +43,12 @@ def saturation(data):
             axes.plot([64], [all_[key][name][at]], marker=MARKERS[series], markersize=7, color=SERIES[series], markeredgecolor=INK)
     figures = all_["gradient"]
     return fig, "Saturation of softmax as queries and keys grow longer", (
-        f"Two panels over d_k from 1 to 256, for two keys whose raw scores differ by √d_k, a standard deviation of q · k; marked is d_k = 64. Above: the greater weight; unscaled it rises from {number(all_['greatest']['unscaled'][0], 5)} "
-        f"towards 1, at d_k = 64, where the scores are 8 and 0, it is {number(all_['greatest']['unscaled'][at], 5)}; scaled by 1/√d_k it stays at {number(all_['greatest']['scaled'][at], 5)}. "
-        f"Below, with a logarithmic axis: the factor α1 α2 of the derivative; unscaled it falls to {number(figures['unscaled'][at], 9)} at d_k = 64 and {figures['unscaled'][-1]:.2e} at 256; scaled it stays at "
+        f"Two panels over d_k from 1 to 256, for two keys whose raw scores differ by √d_k, a standard deviation of q · k; marked is d_k = 64. Above: the greater weight; "
+        f"unscaled it rises from {number(all_['greatest']['unscaled'][0], 5)} "
+        f"towards 1, at d_k = 64, where the scores are 8 and 0, it is {number(all_['greatest']['unscaled'][at], 5)}; scaled by 1/√d_k it stays at "
+        f"{number(all_['greatest']['scaled'][at], 5)}. "
+        f"Below, with a logarithmic axis: the factor α1 α2 of the derivative; unscaled it falls to {number(figures['unscaled'][at], 9)} at d_k = 64 and "
+        f"{figures['unscaled'][-1]:.2e} at 256; scaled it stays at "
         f"{number(figures['scaled'][at], 6)}, and the derivative by the raw score, which has the scale for another factor, is {number(figures['scaled_by_raw'][at], 7)} at 64.")
 
 
@@ -83,8 +86,10 @@ def score_distribution(data):
     say(lower, 6.1, all_["normal"][-1], "normal", va="center_baseline")
     first, last = all_["curves"][0], all_["curves"][-1]
     return fig, "How scaled scores are distributed", (
-        "The density of q · k / √d_k for queries and keys with independent standard normal components, for d_k = 1, 4, 16 and 64, and the normal curve. All are symmetric, and have the variance 1. "
-        f"For d_k = 1 there is a pole at 0 and a heavy tail: the mean of the fourth power is {number(first['kurtosis'], 1)}, of the normal curve 3, and for d_k = 64 {number(last['kurtosis'], 3)}. On a linear axis the curves for 16 and 64 "
+        "The density of q · k / √d_k for queries and keys with independent standard normal components, for d_k = 1, 4, 16 and 64, and the normal curve. All are "
+        "symmetric, and have the variance 1. "
+        f"For d_k = 1 there is a pole at 0 and a heavy tail: the mean of the fourth power is {number(first['kurtosis'], 1)}, of the normal curve 3, and for d_k = 64 "
+        f"{number(last['kurtosis'], 3)}. On a linear axis the curves for 16 and 64 "
         "are hardly told from the normal one; on a logarithmic axis their tails, too, are heavier than the normal ones.")
 
 
@@ -110,7 +115,8 @@ def sensitivity(data):
     plain(axes.yaxis)
     eight, one, tie = all_["marked"]
     return fig, "What a score's derivative has for a factor", (
-        f"A bell-shaped curve: α1 α2 = α1 (1 − α1) against the difference of two scores, from −10 to 10. It is greatest at a tie, {number(tie['product'], 2)}. Marked are the lectures' differences: 1, the scaled scores, with "
+        f"A bell-shaped curve: α1 α2 = α1 (1 − α1) against the difference of two scores, from −10 to 10. It is greatest at a tie, {number(tie['product'], 2)}. Marked are "
+        f"the lectures' differences: 1, the scaled scores, with "
         f"{number(one['product'], 6)}, and 8, the raw ones, with {number(eight['product'], 9)}, {one['product'] / eight['product']:.0f} times less.")
 
 
@@ -133,8 +139,10 @@ def variance_growth(data):
     powers(axes.yaxis)
     axes.set_title("variance of the score")
     return fig, "The variance of scores grows with their length, unless they are scaled", (
-        f"The variance of three scores against d_k from 1 to 256, both axes logarithmic. q · k: d_k, up to 256. q · k / √d_k: 1 throughout. q · k / d_k: 1/d_k, down to {all_['by_d'][-1]:.5f}. Marks beside the lines are "
-        f"measured variances of {all_['pairs']} random pairs each; for d_k = 256 they are {number(measured[-1]['raw'], 1)}, {number(measured[-1]['scaled'], 3)} and {number(measured[-1]['by_d'], 5)}.")
+        f"The variance of three scores against d_k from 1 to 256, both axes logarithmic. q · k: d_k, up to 256. q · k / √d_k: 1 throughout. q · k / d_k: 1/d_k, down to "
+        f"{all_['by_d'][-1]:.5f}. Marks beside the lines are "
+        f"measured variances of {all_['pairs']} random pairs each; for d_k = 256 they are {number(measured[-1]['raw'], 1)}, {number(measured[-1]['scaled'], 3)} and "
+        f"{number(measured[-1]['by_d'], 5)}.")
 
 
 PICTURES = {"saturation": saturation, "score_distribution": score_distribution, "sensitivity": sensitivity, "variance_growth": variance_growth}
