@@ -128,8 +128,8 @@ def finish(fig, name, title, description):
         element.text = re.sub(r"[_^]\{([^}]*)\}", r"\1", text) if tag == "title" else text
         root.insert(place, element)
     for element in root.iter():
-        if element.tag not in (f"{{{SVG}}}text", f"{{{SVG}}}tspan"):
-            element.tail = "\n" if element.tail is None or not element.tail.strip() else element.tail
+        if element.tag != f"{{{SVG}}}tspan":
+            element.tail = "\n"
             if element.text is not None and not element.text.strip():
                 element.text = None
     return tree.tostring(root, encoding="unicode").strip() + "\n"
@@ -175,11 +175,11 @@ def restyle(element):
         for i, colour in enumerate(SERIES):
             value = value.replace(colour, f"var(--attest-series-{i + 1},{colour})")
         if key == "style":
-            # The page says which font; the size is the picture's.
+            # The page says which font; the size is the picture's. (Matplotlib 3.6 writes one declaration, 3.10 one for each part.)
             value = re.sub(r"font: (?:[a-z]+ )*([\d.]+)px [^;]*", r"font-size: \1px", value)
             value = re.sub(r"(-?\d+\.\d{3,})", lambda m: f"{float(m.group(1)):.3g}", value)
             value = re.sub(r"; *", ";", re.sub(r": *", ":", value))
-            value = ";".join(part for part in value.split(";") if part not in ("stroke-linejoin:miter", "stroke-linecap:butt"))
+            value = ";".join(part for part in value.split(";") if part not in ("stroke-linejoin:miter", "stroke-linecap:butt") and not part.startswith("font-family:"))
             if not value:
                 del element.attrib[key]
                 continue
