@@ -144,7 +144,7 @@ def ladder(data):
         f"Above, a bar for each of four shipped dumps, divided by the rung that settled the elements: {told}. Below, how wide the proved enclosure of the weight 0.66976 "
         f"of the lectures' example is, relative to it, on a logarithmic axis: "
         + ", ".join(f"{rung['relative_radius']:.1e} with {rung['bits']} bits" for rung in widths)
-        + f". Half a ULP is {all_['half_ulp'][0]['relative']:.1e} in f32, which a double and a radius settles with room to spare, and "
+        + f". Half a ULP is {all_['half_ulp'][0]['relative']:.1e} in f32, which a double and a radius settles here with room to spare, and "
         f"{all_['half_ulp'][1]['relative']:.1e} in f64, for which it is not enough.")
 
 

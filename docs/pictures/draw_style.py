@@ -119,7 +119,7 @@ def finish(fig, name, title, description):
         pass
     root.attrib.clear()
     root.attrib.update({
-        "viewBox": f"0 0 {float(width):g} {float(height):g}", "width": f"{float(width):g}", "role": "img", "id": name,
+        "viewBox": f"0 0 {float(width):g} {float(height):g}", "width": f"{float(width):g}", "role": "img",
         "aria-labelledby": f"{name}-title {name}-desc",
         "style": "max-width:100%;height:auto;color:inherit;font-family:var(--attest-picture-font,sans-serif);stroke-linejoin:round;stroke-linecap:butt",
     })
