@@ -11,7 +11,7 @@ Usage: ./setup.sh [--clang] [--docs] [--browser]
 Installs what attest is built with and is not there yet, on Debian 12 and newer and Ubuntu 24.04 and newer; removes nothing.
   --clang   also the newest clang++ of the distribution, with libc++ and the sanitizers' runtime (for the presets "clang" and "asan")
   --docs    also what the docs are built with: Sphinx with MyST and furo, KaTeX and Node.js, Matplotlib, Doxygen (for the preset "docs")
-  --browser also what tries the built docs: Chromium, its driver, Selenium
+  --browser also what tries the built docs: Chromium, its driver, Selenium; and axe, which checks accessibility, into build/axe (from PyPI; the rest is Debian's)
   --help    this text
 With BOOST_ROOT=FOLDER in the environment (an unpacked Boost >= 1.81), Boost is taken from there, by this script and by CMake.
 Needed: $needs.
@@ -69,8 +69,9 @@ if [ -n "$want_docs" ]; then
 fi
 if [ -n "$want_browser" ]; then
     case $ID in # Ubuntu's packages of Chromium only fetch a snap
-        debian) for package in chromium chromium-driver python3-selenium; do need_package $package; done ;;
-        *) say "--browser: only Debian packages Chromium; the test of the built docs will be skipped" ;;
+        debian) for package in chromium chromium-driver python3-selenium python3-pip; do need_package $package; done ;;
+        *) want_browser=
+            say "--browser: only Debian packages Chromium; the test of the built docs will be skipped" ;;
     esac
 fi
 
@@ -134,7 +135,23 @@ if [ -n "$want_clang" ]; then
     fi
 fi
 
+# axe is one file, axe.min.js, and no package of Debian has it; a package of PyPI does. Without it the pages are tried all the same, but for accessibility.
+axe_package=axe-playwright-python==0.1.8
+get_axe() {
+    local folder
+    [ -n "$want_browser" ] && [ ! -e build/axe/axe.min.js ] || return 0
+    folder=$(mktemp -d)
+    if /usr/bin/python3 -m pip download -q --no-deps --only-binary=:all: -d "$folder" "$axe_package" 2>"$folder/log" \
+        && /usr/bin/python3 -m zipfile -e "$folder"/*.whl "$folder" && mkdir -p build/axe && cp "$folder"/*/axe.min.js build/axe/; then
+        say "build/axe/axe.min.js, of $axe_package"
+    else
+        say "could not fetch $axe_package: the built docs will be tried without the accessibility checker"
+    fi
+    rm -rf "$folder"
+}
+
 if [ ${#missing[@]} -eq 0 ]; then
+    get_axe
     say "everything is installed already"
     exit 0
 fi
@@ -146,4 +163,5 @@ if ! root apt-get install -qq -y --no-remove --no-install-recommends "${missing[
     cat "$log" >&2
     fail "apt-get could not install them (above is why); nothing was removed"
 fi
+get_axe
 say "done"
