@@ -36,6 +36,9 @@ logger = logging.getLogger(__name__)
 LEDGER_PAGE = "ledger"
 LECTURES = "lectures/"
 
+# A table of more rows is folded, but beside the lectures.
+LONG = 10
+
 # A word and a sign: the verdict is told apart without its colour.
 SIGNS = {"correct": "✓", "imprecise": "≈", "wrong": "✗", "not checkable": "–"}
 
@@ -95,7 +98,12 @@ class Claims(SphinxDirective):
             for name in ids
         )
         head = '<thead><tr><th scope="col">Claim</th><th scope="col">What is said</th><th scope="col">Is it right?</th></tr></thead>'
-        return [nodes.raw("", f'<div class="table-wrapper docutils container"><table class="docutils claims">{head}<tbody>{rows}</tbody></table></div>', format="html")]
+        table = f'<div class="table-wrapper docutils container"><table class="docutils claims">{head}<tbody>{rows}</tbody></table></div>'
+        if len(ids) > LONG and not self.env.docname.startswith(LECTURES):
+            verdicts = [ledger[name]["text"] for name in ids]
+            parts = ", ".join(f"{verdicts.count(word)} {word}" for word in SIGNS if word in verdicts)
+            table = f"<details><summary>{len(ids)} statements of the lectures: {parts}</summary>{table}</details>"
+        return [nodes.raw("", table, format="html")]
 
 
 class placeholder(nodes.General, nodes.Element):
