@@ -69,8 +69,12 @@ ATTEST_FAST_INLINE pack operator/(pack a, pack b) { return pack(hn::Div(a.v(), b
 ATTEST_FAST_INLINE pack operator-(pack a) { return pack(hn::Neg(a.v())); }
 ATTEST_FAST_INLINE pack square_root(pack a) { return pack(hn::Sqrt(a.v())); }
 ATTEST_FAST_INLINE pack absolute(pack a) { return pack(hn::Abs(a.v())); }
-/// To the nearest whole number, ties to even.
+/// To the nearest whole number, ties to even; −0 from what is below 0 and rounds to 0.
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SSSE3 // without an instruction for it, Highway adds and subtracts a great number, which makes +0
+ATTEST_FAST_INLINE pack nearest_integer(pack a) { return pack(hn::CopySign(hn::Round(a.v()), a.v())); }
+#else
 ATTEST_FAST_INLINE pack nearest_integer(pack a) { return pack(hn::Round(a.v())); }
+#endif
 
 ATTEST_FAST_INLINE pack fused_multiply_add(pack a, pack b, pack c) { return pack(hn::MulAdd(a.v(), b.v(), c.v())); }
 ATTEST_FAST_INLINE pack fused_multiply_subtract_from(pack a, pack b, pack c) { return pack(hn::NegMulAdd(a.v(), b.v(), c.v())); }
