@@ -192,6 +192,10 @@ TEST_CASE("at the last rung doubt is in the candidate's favour, unless the preci
     for (const double neighbour : {1.0, 1 + unit}) CHECK(last({.exact = tie, .got = neighbour, .limits = {{unit, unit}, {unit, unit}}}, small).verdict == verdict::exact);
     CHECK(last({.exact = tie, .got = 1 + 2 * unit, .limits = {{unit, unit}, {unit, unit}}}, small).verdict == verdict::consistent);
     CHECK(last({.exact = exact_number(1.5), .got = 1.5 + 3 * unit, .limits = {{10 * unit, 2.5 * unit}, {10 * unit, 2.5 * unit}}}, small).verdict == verdict::consistent);
+    // What passes since precision does not separate it from its limit is not said to be beyond the limit.
+    const output_result at_limit = last({.exact = exact_number(1.5), .got = 1.5 + 3 * unit, .limits = {{3 * unit, 3 * unit}, {10 * unit, 10 * unit}}}, exact_number(2 * unit));
+    CHECK((at_limit.verdict == verdict::consistent && at_limit.unseparated == 1));
+    CHECK((at_limit.limit_share == 1 && at_limit.expected_share == 1));
     // Zero, as far as is known; and a radius that any number would be inside of.
     const output_result zero = last({.exact = ldexp(small, -3), .got = 0, .limits = {{1, 1}, {1, 1}}}, small);
     CHECK((zero.verdict == verdict::exact && zero.unseparated == 1 && zero.worst->expected == "0"));

@@ -136,8 +136,8 @@ inline void output_judge::count_against_limits(std::size_t row, const detail::en
         if (limits.certain == 0) ++t.fixed;
         if (limits.expected < limits.certain) t.has_expected = true;
         if (is_limited) {
-            t.certain.share = std::max(t.certain.share, certain.greatest_share(distance));
-            t.expected.share = std::max(t.expected.share, expected.greatest_share(distance));
+            t.certain.share = std::max(t.certain.share, certain.told_share(distance));
+            t.expected.share = std::max(t.expected.share, expected.told_share(distance));
         }
         detail::shown_element shown = e;
         shown.certain = facts.judged ? certain.high / unit : detail::infinity_of_double; // nothing is said of the others

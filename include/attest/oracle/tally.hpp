@@ -5,6 +5,7 @@
 
 #include "attest/oracle/enclosed_distance.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -85,6 +86,8 @@ struct compared {
 
     [[nodiscard]] bool limit_is_certain() const { return low == high; }
     [[nodiscard]] double greatest_share(const enclosed_distance& d) const { return share(d.greatest(), low); }
+    /// The share that is told. Of a distance that precision could not separate from the limit, and that passes for it, no more than all.
+    [[nodiscard]] double told_share(const enclosed_distance& d) const { return where == side::outside ? greatest_share(d) : std::min(greatest_share(d), 1.0); }
     /// Whether the greatest share so far stays what it is, or becomes a number that is certain.
     [[nodiscard]] bool share_is_settled(const enclosed_distance& d, double so_far) const {
         return !is_finite(high) || greatest_share(d) <= so_far || greatest_share(d) == share(d.least(), high);
