@@ -11,7 +11,7 @@ author = "the attest authors"
 copyright = "the attest authors, BSL-1.0"  # noqa: A001
 language = "en"
 
-extensions = ["myst_parser", "katex", "sources", "program", "ledger", "pictures", "quiz", "reference", "theme"]
+extensions = ["myst_parser", "katex", "sources", "program", "ledger", "pictures", "quiz", "reference", "tables", "theme"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["pictures/*.md"]

@@ -99,7 +99,9 @@ class Worked(SphinxDirective):
         box = nodes.container(classes=["worked"])
         text = f"$ attest {arguments}"
         box += nodes.literal_block(text, text, language="text", classes=["attest-output"])
-        self.state.nested_parse(output.splitlines(), self.content_offset, box, match_titles=False)
+        # Its headings are none of the page's.
+        lines = [f"**{line.lstrip('#').strip()}**" if line.startswith("#") else line for line in output.splitlines()]
+        self.state.nested_parse(lines, self.content_offset, box, match_titles=False)
         return [box]
 
 
