@@ -41,6 +41,15 @@ struct eval_options {
 };
 int run_eval_command(const eval_options& options);
 
+struct trace_request {
+    std::string file; // empty: the tensors
+    std::vector<std::pair<std::string, std::string>> tensors; // name and text
+    case_options about;
+    int digits = 5;
+    std::string format = "text";
+};
+int run_trace_command(const trace_request& request);
+
 int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16);
 int run_list_command(bool json);
 // Words of text and status; empty for all.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "writer.hpp"
+
+#include <algorithm>
+
+namespace attest::worked {
+
+table product(const table& a, const table& b) {
+    table c(a.rows, b.columns);
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t j = 0; j < b.columns; ++j)
+            for (std::size_t m = 0; m < a.columns; ++m) c(i, j) = c(i, j) + a(i, m) * b(m, j);
+    return c;
+}
+table transposed(const table& a) {
+    table t(a.columns, a.rows);
+    for (std::size_t i = 0; i < a.rows; ++i)
+        for (std::size_t j = 0; j < a.columns; ++j) t(j, i) = a(i, j);
+    return t;
+}
+
+math indexed(const math& name, std::size_t i) {
+    const std::string n = std::to_string(i + 1);
+    return {name.text + "_" + n, name.latex + "_{" + n + "}"};
+}
+math indexed(const math& name, std::size_t i, std::size_t j) {
+    const std::string n = std::to_string(i + 1), m = std::to_string(j + 1);
+    return {name.text + "_" + n + m, name.latex + "_{" + n + m + "}"};
+}
+math times() { return {"·", " \\cdot "}; }
+math minus_infinity_sign() { return {"−∞", "-\\infty"}; }
+math root_of(const math& x) { return {"√" + x.text, "\\sqrt{" + x.latex + "}"}; }
+math e_to(const math& exponent) { return {"e^" + (exponent.text.size() > 1 ? "(" + exponent.text + ")" : exponent.text), "e^{" + exponent.latex + "}"}; }
+math over(const math& above, const math& below) { return {above.text + "/" + below.text, "\\frac{" + above.latex + "}{" + below.latex + "}"}; }
+
+namespace {
+
+math as_math(const printed& p) {
+    math m(p.digits);
+    if (p.power) {
+        const std::string power = std::to_string(*p.power);
+        m = {p.digits + "·10^" + power, p.digits + " \\cdot 10^{" + power + "}"};
+    }
+    if (p.is == printed::kind::tiny) m += math(" (below 10^-1000)", "\\ (\\text{below } 10^{-1000})");
+    return m;
+}
+math in_parentheses(const math& m) { return {"(" + m.text + ")", "(" + m.latex + ")"}; }
+
+} // namespace
+
+void writer::say_marks() {
+    say({math("=", "="), " is exact; ", math("≈", "\\approx"), " is correctly rounded from the exact value, not from the rounded numbers before it."});
+}
+
+math writer::digits(const number& x) {
+    const printed p = print(x, decimals_);
+    if (p.is == printed::kind::undetermined) steps.undetermined = true;
+    return as_math(p);
+}
+math writer::operand(const number& x) {
+    const math m = digits(x);
+    return m.text.front() == '-' ? in_parentheses(m) : m;
+}
+math writer::marked(const number& x, bool all_rounded) { return all_rounded || is_exact(x) ? digits(x) : math("≈", "{\\approx}") + digits(x); }
+
+std::vector<link> writer::value(const number& x, std::vector<link> before) {
+    const printed p = print(x, decimals_);
+    if (!p.above.empty()) {
+        const bool negative = p.above.front() == '-';
+        const math f = over(p.above.substr(negative ? 1 : 0), p.below);
+        before.push_back({false, (negative ? math("-") : math("")) + f});
+    }
+    // 8 = 8 says nothing.
+    const math shown = digits(x);
+    const bool repeated = p.is_exact() && !before.empty() && !before.back().rounded && before.back().what.text == shown.text;
+    if (!repeated) before.push_back({!p.is_exact(), shown});
+    return before;
+}
+
+link writer::vector(const std::vector<number>& x) {
+    const bool all_rounded = std::none_of(x.begin(), x.end(), [this](const number& n) { return is_exact(n); });
+    math m("(");
+    for (std::size_t i = 0; i < x.size(); ++i) m += (i == 0 ? math("") : math(", ")) + marked(x[i], all_rounded);
+    return {all_rounded, m + math(")")};
+}
+
+link writer::dot(const std::vector<number>& a, const std::vector<number>& b) {
+    link l;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        l.what += (i == 0 ? math("") : math(" + ")) + operand(a[i]) + times() + operand(b[i]);
+        l.rounded = l.rounded || !is_exact(a[i]) || !is_exact(b[i]);
+    }
+    return l;
+}
+link writer::sum(const std::vector<number>& a) {
+    link l;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        l.what += (i == 0 ? digits(a[i]) : math(" + ") + operand(a[i]));
+        l.rounded = l.rounded || !is_exact(a[i]);
+    }
+    return l;
+}
+link writer::combination(const std::vector<number>& a, const table& rows) {
+    link l;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const link v = vector(rows.row(i));
+        l.what += (i == 0 ? math("") : math(" + ")) + operand(a[i]) + times() + v.what;
+        l.rounded = l.rounded || v.rounded || !is_exact(a[i]);
+    }
+    return l;
+}
+
+void writer::put(const math& name, const table& t, const std::function<bool(std::size_t, std::size_t)>& shown) {
+    matrix m;
+    m.name = name;
+    m.rounded = true;
+    for (std::size_t i = 0; i < t.rows; ++i)
+        for (std::size_t j = 0; j < t.columns; ++j) m.rounded = m.rounded && shown(i, j) && !is_exact(t(i, j));
+    for (std::size_t i = 0; i < t.rows; ++i) {
+        m.entries.emplace_back();
+        for (std::size_t j = 0; j < t.columns; ++j) m.entries.back().push_back(shown(i, j) ? marked(t(i, j), m.rounded) : minus_infinity_sign());
+    }
+    steps.blocks.emplace_back(std::move(m));
+}
+
+} // namespace attest::worked
