@@ -10,6 +10,14 @@ const std::vector<op_steps>& all_steps() {
         {"score", write_score_op, {"score", "scale"}, {"q", "k"}},
         {"softmax", write_softmax_op, {}, {"x", "dout"}},
         {"attention", write_attention_op, {"score", "scale", "causal", "window"}, {"q", "k", "v", "mask", "dout"}},
+        {"layer_norm", write_layer_norm_op, {"eps", "eps-placement", "variance"}, {"x", "gamma", "beta"}},
+        {"rms_norm", write_rms_norm_op, {"eps", "eps-placement"}, {"x", "gamma"}},
+        {"relu", write_relu_op, {}, {"x"}},
+        {"gelu", write_gelu_op, {}, {"x"}},
+        {"feed_forward", write_feed_forward_op, {"activation", "weight-layout"}, {"x", "w_1", "b_1", "w_2", "b_2"}},
+        {"multi_head_attention", write_multi_head_op, {"score", "scale", "causal", "window", "heads", "kv-heads", "weight-layout"}, {"x", "memory", "w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"}},
+        {"sinusoidal", write_sinusoidal_op, {"length", "d-model"}, {}},
+        {"rope", write_rope_op, {"rope-pairing", "rope-base", "rope-dim", "position-offset"}, {"x"}},
     };
     return all;
 }

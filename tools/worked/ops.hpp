@@ -2,6 +2,7 @@
 // The steps of each op.
 #pragma once
 
+#include "attention.hpp"
 #include "problem.hpp"
 
 namespace attest::worked {
@@ -21,5 +22,22 @@ struct op_steps {
 void write_score_op(writer& to, const problem& given);
 void write_attention_op(writer& to, const problem& given);
 void write_softmax_op(writer& to, const problem& given);
+void write_layer_norm_op(writer& to, const problem& given);
+void write_rms_norm_op(writer& to, const problem& given);
+void write_relu_op(writer& to, const problem& given);
+void write_gelu_op(writer& to, const problem& given);
+void write_feed_forward_op(writer& to, const problem& given);
+void write_multi_head_op(writer& to, const problem& given);
+void write_sinusoidal_op(writer& to, const problem& given);
+void write_rope_op(writer& to, const problem& given);
+
+// Of the entries called `from`, those called `name`.
+[[nodiscard]] table write_relu(writer& to, const table& x, const math& from, const math& name);
+[[nodiscard]] table write_gelu(writer& to, const table& x, const math& from, const math& name);
+
+// How scores are scaled; usage_error for scores that the steps do not know.
+[[nodiscard]] score_rule rule_of(const conventions& how);
+// Which keys are seen by the causal rule and the window.
+[[nodiscard]] std::vector<bool> seen_by_rule(const conventions& how, std::size_t n_q, std::size_t n_k);
 
 } // namespace attest::worked

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // score, softmax and attention: from tensors to slices.
-#include "attention.hpp"
 #include "ops.hpp"
 
 namespace attest::worked {
 
 namespace {
-
-score_rule rule_of(const conventions& how) {
-    if (how.score == score_kind::bilinear || how.score == score_kind::additive)
-        throw usage_error(std::string("attest trace has no steps for score=") + (how.score == score_kind::bilinear ? "bilinear" : "additive") + "; it knows scaled and dot; attest eval gives the values");
-    if (how.score == score_kind::dot) return {score_rule::kind::plain, number(1)};
-    if (!how.scale) return {};
-    return {score_rule::kind::by_factor, number(number_from<fraction>("scale", *how.scale))};
-}
 
 void expect_equal(const std::string& a, std::size_t of_a, const std::string& b, std::size_t of_b, const std::string& what) {
     if (of_a != of_b) throw usage_error(a + " has " + std::to_string(of_a) + " " + what + ", " + b + " has " + std::to_string(of_b) + "; expected equally many");
@@ -29,6 +20,21 @@ bool may_see(const conventions& how, std::size_t i, std::size_t j, std::size_t n
 }
 
 } // namespace
+
+score_rule rule_of(const conventions& how) {
+    if (how.score == score_kind::bilinear || how.score == score_kind::additive)
+        throw usage_error(std::string("attest trace has no steps for score=") + (how.score == score_kind::bilinear ? "bilinear" : "additive") + "; it knows scaled and dot; attest eval gives the values");
+    if (how.score == score_kind::dot) return {score_rule::kind::plain, number(1)};
+    if (!how.scale) return {};
+    return {score_rule::kind::by_factor, number(number_from<fraction>("scale", *how.scale))};
+}
+
+std::vector<bool> seen_by_rule(const conventions& how, std::size_t n_q, std::size_t n_k) {
+    std::vector<bool> seen;
+    for (std::size_t i = 0; i < n_q; ++i)
+        for (std::size_t j = 0; j < n_k; ++j) seen.push_back(may_see(how, i, j, n_q, n_k));
+    return seen;
+}
 
 void write_score_op(writer& to, const problem& given) {
     const tensor &q = given.need("q", 2), &k = given.need("k", 2);
@@ -100,12 +106,12 @@ void write_attention_op(writer& to, const problem& given) {
         a.v = slice_of(v, slices, s);
         if (dout != nullptr) a.dout = slice_of(*dout, slices, s);
         a.rule = rule_of(given.how);
-        a.see_all();
+        a.visible = seen_by_rule(given.how, n_q, n_k);
         if (mask != nullptr && mask_adds) a.added = table(n_q, n_k);
         const std::size_t from = mask == nullptr ? 0 : slice_offset(*mask, slices, s);
         for (std::size_t i = 0; i < n_q; ++i)
             for (std::size_t j = 0; j < n_k; ++j) {
-                bool seen = may_see(given.how, i, j, n_q, n_k);
+                bool seen = a.visible[i * n_k + j];
                 if (mask != nullptr) {
                     const std::size_t row = mask->rank() < 2 || mask->last(1) == 1 ? 0 : i, column = mask->last(0) == 1 ? 0 : j, at = from + row * mask->last(0) + column;
                     if (!mask_adds) seen = seen && mask->entries[at].is(1) == given.how.mask_keeps;

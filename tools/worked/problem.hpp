@@ -4,7 +4,8 @@
 
 #include "writer.hpp"
 
-#include "attest/question/case.hpp"
+#include "attest/io/array.hpp"
+#include "attest/question/conventions.hpp"
 
 #include <map>
 

@@ -41,7 +41,6 @@ math as_math(const printed& p) {
         const std::string power = std::to_string(*p.power);
         m = {p.digits + "·10^" + power, p.digits + " \\cdot 10^{" + power + "}"};
     }
-    if (p.is == printed::kind::tiny) m += math(" (below 10^-1000)", "\\ (\\text{below } 10^{-1000})");
     return m;
 }
 math in_parentheses(const math& m) { return {"(" + m.text + ")", "(" + m.latex + ")"}; }
@@ -71,7 +70,8 @@ std::vector<link> writer::value(const number& x, std::vector<link> before) {
         before.push_back({false, (negative ? math("-") : math("")) + f});
     }
     // 8 = 8 says nothing.
-    const math shown = digits(x);
+    math shown = digits(x);
+    if (p.is == printed::kind::tiny) shown += math(" (below 10^-1000 in size)", "\\ (\\text{below } 10^{-1000}\\text{ in size})");
     const bool repeated = p.is_exact() && !before.empty() && !before.back().rounded && before.back().what.text == shown.text;
     if (!repeated) before.push_back({!p.is_exact(), shown});
     return before;
