@@ -5,6 +5,7 @@
 #include "attest/oracle/row_sample.hpp"
 #include "attest/question/case.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,15 @@ struct trace_request {
     std::string format = "text";
 };
 int run_trace_command(const trace_request& request);
+
+struct exercise_request {
+    std::string topic;
+    std::uint64_t seed = 1;
+    int count = 3;
+    std::string format = "text";
+    bool key = true;
+};
+int run_exercise_command(const exercise_request& request);
 
 int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16);
 int run_list_command(bool json);

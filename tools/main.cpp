@@ -110,6 +110,15 @@ int run(int argc, char** argv) {
     trace.add_option("--digits", trace_to.digits, "digits after the point, 1 to 40")->check(CLI::Range(1, 40));
     trace.add_option("--format", trace_to.format, "text, markdown or latex (a fragment; needs amsmath and amssymb)");
 
+    CLI::App& exercise = *app.add_subcommand("exercise", "a sheet of questions with small numbers, and its key");
+    exercise_request exercise_to;
+    bool no_key = false;
+    exercise.add_option("--topic", exercise_to.topic, "softmax, attention, causal, multi-head, positions, cross-attention, layer-norm, feed-forward, shapes, variance or gradients")->required();
+    exercise.add_option("--seed", exercise_to.seed, "the same seed gives the same sheet, everywhere");
+    exercise.add_option("--count", exercise_to.count, "how many questions, 1 to 50")->check(CLI::Range(1, 50));
+    exercise.add_option("--format", exercise_to.format, "text, markdown or latex (a fragment; needs amsmath and amssymb)");
+    exercise.add_flag("--no-key", no_key, "the questions alone");
+
     CLI::App& inspect = *app.add_subcommand("inspect", "names, shapes, formats, ranges, NaN and Inf counts");
     std::string inspected;
     std::vector<std::string> inspected_bf16;
@@ -135,7 +144,7 @@ int run(int argc, char** argv) {
 
     const auto is_meant = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
     if (argc > 1 && *argv[1] != '-' && std::as_const(app).get_subcommands(is_meant).empty()) {
-        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, trace, inspect, list, claims, explain; see attest --help");
+        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, trace, exercise, inspect, list, claims, explain; see attest --help");
         return trouble;
     }
     try {
@@ -178,6 +187,10 @@ int run(int argc, char** argv) {
                 if (trace.count("--" + name) != 0) trace_to.tensors.emplace_back(name, text);
             for (const std::string& text : tensors) trace_to.tensors.push_back(split_tensor(text));
             return run_trace_command(trace_to);
+        }
+        if (exercise.parsed()) {
+            exercise_to.key = !no_key;
+            return run_exercise_command(exercise_to);
         }
         if (inspect.parsed()) refuse_option(inspect, inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);

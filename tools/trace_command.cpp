@@ -49,16 +49,9 @@ worked::problem problem_from_case(const trace_request& request) {
 
 } // namespace
 
-worked::style style_from(const std::string& name) {
-    if (name == "text") return worked::style::text;
-    if (name == "markdown") return worked::style::markdown;
-    if (name == "latex") return worked::style::latex;
-    throw usage_error("--format " + name + ": expected text, markdown or latex");
-}
-
 int run_trace_command(const trace_request& request) {
     return guarded(request.file, [&] {
-        const worked::style style = style_from(request.format);
+        const worked::style style = worked::style_of(request.format);
         const std::string op = detail::last_of(request.about.given, "op");
         const bool needs_nothing = !op.empty() && find_op(op).inputs.empty();
         if (!request.file.empty() && !request.tensors.empty()) throw usage_error("CASE and tensors are given; expected one of them");

@@ -66,6 +66,8 @@ struct document {
 };
 
 enum class style { text, markdown, latex };
+// text, markdown, latex; usage_error for others.
+[[nodiscard]] style style_of(const std::string& name);
 [[nodiscard]] std::string render(const document& steps, style how);
 
 } // namespace attest::worked

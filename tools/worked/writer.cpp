@@ -43,6 +43,8 @@ math as_math(const printed& p) {
     }
     return m;
 }
+// 1/3, 12/7: written as they are in matrices and vectors.
+bool is_short(const printed& p) { return !p.above.empty() && p.above.size() <= 3 && p.below.size() <= 2; }
 math in_parentheses(const math& m) { return {"(" + m.text + ")", "(" + m.latex + ")"}; }
 
 } // namespace
@@ -60,7 +62,15 @@ math writer::operand(const number& x) {
     const math m = digits(x);
     return m.text.front() == '-' ? in_parentheses(m) : m;
 }
-math writer::marked(const number& x, bool all_rounded) { return all_rounded || is_exact(x) ? digits(x) : math("≈", "{\\approx}") + digits(x); }
+bool writer::is_exact_entry(const number& x) const {
+    const printed p = print(x, decimals_);
+    return p.is_exact() || is_short(p);
+}
+math writer::marked(const number& x, bool all_rounded) {
+    const printed p = print(x, decimals_);
+    if (is_short(p)) return {p.above + "/" + p.below, p.above + "/" + p.below};
+    return all_rounded || p.is_exact() ? digits(x) : math("≈", "{\\approx}") + digits(x);
+}
 
 std::vector<link> writer::value(const number& x, std::vector<link> before) {
     const printed p = print(x, decimals_);
@@ -78,7 +88,8 @@ std::vector<link> writer::value(const number& x, std::vector<link> before) {
 }
 
 link writer::vector(const std::vector<number>& x) {
-    const bool all_rounded = std::none_of(x.begin(), x.end(), [this](const number& n) { return is_exact(n); });
+    const bool all_rounded = std::none_of(x.begin(), x.end(), [this](const number& n) { return is_exact_entry(n); });
+    if (x.size() == 1) return {!is_exact(x[0]), digits(x[0])}; // no parentheses
     math m("(");
     for (std::size_t i = 0; i < x.size(); ++i) m += (i == 0 ? math("") : math(", ")) + marked(x[i], all_rounded);
     return {all_rounded, m + math(")")};
@@ -104,7 +115,7 @@ link writer::combination(const std::vector<number>& a, const table& rows) {
     link l;
     for (std::size_t i = 0; i < a.size(); ++i) {
         const link v = vector(rows.row(i));
-        l.what += (i == 0 ? math("") : math(" + ")) + operand(a[i]) + times() + v.what;
+        l.what += (i == 0 ? math("") : math(" + ")) + operand(a[i]) + times() + (rows.columns == 1 ? operand(rows(i, 0)) : v.what);
         l.rounded = l.rounded || v.rounded || !is_exact(a[i]);
     }
     return l;
@@ -115,7 +126,7 @@ void writer::put(const math& name, const table& t, const std::function<bool(std:
     m.name = name;
     m.rounded = true;
     for (std::size_t i = 0; i < t.rows; ++i)
-        for (std::size_t j = 0; j < t.columns; ++j) m.rounded = m.rounded && shown(i, j) && !is_exact(t(i, j));
+        for (std::size_t j = 0; j < t.columns; ++j) m.rounded = m.rounded && shown(i, j) && !is_exact_entry(t(i, j));
     for (std::size_t i = 0; i < t.rows; ++i) {
         m.entries.emplace_back();
         for (std::size_t j = 0; j < t.columns; ++j) m.entries.back().push_back(shown(i, j) ? marked(t(i, j), m.rounded) : minus_infinity_sign());

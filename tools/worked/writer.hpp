@@ -70,6 +70,8 @@ public:
     document steps;
 
 private:
+    // In a matrix or a vector: short fractions are written as such there.
+    [[nodiscard]] bool is_exact_entry(const number& x) const;
     [[nodiscard]] math marked(const number& x, bool all_rounded);
     int decimals_;
     int step_ = 0;
