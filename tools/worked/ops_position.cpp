@@ -10,6 +10,7 @@ math pair_of(const char* name, std::size_t t, std::size_t c) { return {std::stri
 math function_of(const char* name, const math& x) { return {std::string(name) + "(" + x.text + ")", "\\" + std::string(name) + "(" + x.latex + ")"}; }
 int whole(std::size_t n) { return static_cast<int>(n); }
 math power_of(const math& base, std::size_t above, std::size_t below, bool negative) {
+    if (above == 0) return base + math("^0");
     const std::string exponent = std::string(negative ? "-" : "") + std::to_string(above) + "/" + std::to_string(below);
     return {base.text + "^(" + exponent + ")", base.latex + "^{" + exponent + "}"};
 }

@@ -99,7 +99,7 @@ std::string of(const sentence& s) {
 
 std::string of(const heading& h) {
     if (h.level >= 3) return "\n" + h.words + "\n";
-    return (h.level == 2 ? "\n" : "") + h.words + "\n" + std::string(columns(h.words), h.level == 1 ? '=' : '-') + "\n";
+    return "\n" + h.words + "\n" + std::string(columns(h.words), h.level == 1 ? '=' : '-') + "\n";
 }
 std::string of(const formulas& lines) {
     std::string out;
@@ -112,7 +112,7 @@ std::string of(const formulas& lines) {
 std::string render_text(const document& steps) {
     std::string out;
     for (const block& b : steps.blocks) out += std::visit([](const auto& x) { return of(x); }, b);
-    return out;
+    return out.substr(out.starts_with('\n') ? 1 : 0); // no empty line before the title
 }
 
 } // namespace attest::worked
