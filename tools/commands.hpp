@@ -5,6 +5,7 @@
 #include "attest/oracle/row_sample.hpp"
 #include "attest/question/case.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,24 @@ struct eval_options {
     std::vector<std::string> outputs; // none: out, or the op's first where it has no out
 };
 int run_eval_command(const eval_options& options);
+
+struct trace_request {
+    std::string file; // empty: the tensors
+    std::vector<std::pair<std::string, std::string>> tensors; // name and text
+    case_options about;
+    int digits = 5;
+    std::string format = "text";
+};
+int run_trace_command(const trace_request& request);
+
+struct exercise_request {
+    std::string topic;
+    std::uint64_t seed = 1;
+    int count = 3;
+    std::string format = "text";
+    bool key = true;
+};
+int run_exercise_command(const exercise_request& request);
 
 int run_inspect_command(const std::string& file, const std::vector<std::string>& bf16);
 int run_list_command(bool json);

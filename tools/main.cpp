@@ -21,6 +21,13 @@ std::pair<std::string, std::string> split_name(const std::string& text) {
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// --tensor q="1 0; 0 1"
+std::pair<std::string, std::string> split_tensor(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) throw attest::usage_error("--tensor " + text + ": expected NAME=TEXT, such as q=\"1 0; 0 1\"");
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 // The options that say what a case is: op, conventions, names, bf16. Filled in when the command runs.
 struct case_arguments {
     std::map<std::string, std::string> settings;
@@ -90,6 +97,28 @@ int run(int argc, char** argv) {
     eval.add_option("--digits", eval_to.digits, "significant digits of the text, 1 to 50")->check(CLI::Range(1, 50));
     eval.add_option("--outputs", eval_to.outputs, "which outputs, such as weights,lse,out")->delimiter(',');
 
+    CLI::App& trace = *app.add_subcommand("trace", "the worked solution of a small case, step by step, every digit right");
+    trace_request trace_to;
+    case_arguments trace_about;
+    std::vector<std::string> tensors;
+    trace.add_option("CASE", trace_to.file, "a .npz or .safetensors file, or a folder of .npy files; its numbers are the binary ones that it holds");
+    trace.add_option("--tensor", tensors, "NAME=TEXT instead of CASE, as often as needed: rows by ; as in q=\"1 0; 1/2 0.1\", exact decimals and fractions (0.1 is 1/10)")->allow_extra_args(false);
+    std::map<std::string, std::string> short_tensors;
+    for (const char* const name : {"q", "k", "v", "x", "mask", "dout"})
+        trace.add_option("--" + std::string(name), short_tensors[name], "short for --tensor " + std::string(name) + "=TEXT");
+    trace_about.add_to(trace);
+    trace.add_option("--digits", trace_to.digits, "digits after the point, 1 to 40")->check(CLI::Range(1, 40));
+    trace.add_option("--format", trace_to.format, "text, markdown or latex (a fragment; needs amsmath and amssymb)");
+
+    CLI::App& exercise = *app.add_subcommand("exercise", "a sheet of questions with small numbers, and its key");
+    exercise_request exercise_to;
+    bool no_key = false;
+    exercise.add_option("--topic", exercise_to.topic, "softmax, attention, causal, multi-head, positions, cross-attention, layer-norm, feed-forward, shapes, variance or gradients")->required();
+    exercise.add_option("--seed", exercise_to.seed, "the same seed gives the same sheet, everywhere");
+    exercise.add_option("--count", exercise_to.count, "how many questions, 1 to 50")->check(CLI::Range(1, 50));
+    exercise.add_option("--format", exercise_to.format, "text, markdown or latex (a fragment; needs amsmath and amssymb)");
+    exercise.add_flag("--no-key", no_key, "the questions alone");
+
     CLI::App& inspect = *app.add_subcommand("inspect", "names, shapes, formats, ranges, NaN and Inf counts");
     std::string inspected;
     std::vector<std::string> inspected_bf16;
@@ -115,7 +144,7 @@ int run(int argc, char** argv) {
 
     const auto is_meant = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
     if (argc > 1 && *argv[1] != '-' && std::as_const(app).get_subcommands(is_meant).empty()) {
-        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, inspect, list, claims, explain; see attest --help");
+        say_error("there is no command '" + std::string(argv[1]) + "'; there are check, eval, trace, exercise, inspect, list, claims, explain; see attest --help");
         return trouble;
     }
     try {
@@ -149,6 +178,19 @@ int run(int argc, char** argv) {
             eval_to.about = eval_about.options(eval);
             eval_to.type_given = eval.count("--dtype") != 0;
             return run_eval_command(eval_to);
+        }
+        if (trace.parsed()) {
+            if (trace.count("CASE") != 0 && trace_to.file.empty()) throw attest::usage_error("CASE: no such file: its name is empty");
+            refuse_option(trace, trace_to.file);
+            trace_to.about = trace_about.options(trace);
+            for (const auto& [name, text] : short_tensors)
+                if (trace.count("--" + name) != 0) trace_to.tensors.emplace_back(name, text);
+            for (const std::string& text : tensors) trace_to.tensors.push_back(split_tensor(text));
+            return run_trace_command(trace_to);
+        }
+        if (exercise.parsed()) {
+            exercise_to.key = !no_key;
+            return run_exercise_command(exercise_to);
         }
         if (inspect.parsed()) refuse_option(inspect, inspected);
         if (inspect.parsed()) return run_inspect_command(inspected, inspected_bf16);
