@@ -9,7 +9,7 @@
 
     ```{part} proofs/softmax.cpp shift
     ```
-        what stands between the markers `// [shift]` and `// [/shift]`.
+        what stands between the markers `// [shift]` and `// [/shift]` (`# [shift]` in Python and shell).
 
     ```{proof} A047
     ```
@@ -85,7 +85,8 @@ def definition(lines, text, docs, path):
 
 
 def part(lines, name, path):
-    opening, closing = f"// [{name}]", f"// [/{name}]"
+    mark = "#" if path.endswith((".py", ".sh", ".txt", ".yml")) else "//"
+    opening, closing = f"{mark} [{name}]", f"{mark} [/{name}]"
     at = [i for i, line in enumerate(lines) if line.strip() == opening]
     until = [i for i, line in enumerate(lines) if line.strip() == closing]
     if len(at) != 1 or len(until) != 1 or until[0] <= at[0] + 1:
@@ -152,7 +153,7 @@ class Part(SphinxDirective):
             first, last = part(lines, name, path)
         except NotFound as error:
             raise self.error(str(error))
-        language = {".py": "python", ".c": "c", ".txt": "text", ".json": "json"}.get(Path(path).suffix, "cpp")
+        language = {".py": "python", ".sh": "sh", ".c": "c", ".txt": "text", ".json": "json"}.get(Path(path).suffix, "cpp")
         return [shown(self, path, dedent(lines[first : last + 1]), first, language)]
 
 
