@@ -16,6 +16,7 @@
 """
 
 import os
+import re
 import shlex
 import subprocess
 
@@ -86,6 +87,18 @@ class Attest(SphinxDirective):
         return [block]
 
 
+def with_matrices(text):
+    """Tables of matrices, which any reader of Markdown shows, as matrices."""
+
+    def matrix(match):
+        name, size, rounded = match[1], match[2].replace("×", r" \times "), bool(match[3])
+        rows = [[cell.strip().strip("$") for cell in row.strip("| ").split("|")[1:]] for row in match[4].strip().splitlines()]
+        inside = r" \\ ".join(" & ".join(row) for row in rows)
+        return f"$$\n{name} {chr(92) + 'approx' if rounded else '='} \\begin{{pmatrix}} {inside} \\end{{pmatrix}} \\qquad {size}\n$$\n"
+
+    return re.sub(r"^\$([^$\n]+)\$ is (\d+×\d+)(, rounded \(≈\))?:\n\n\|   \|.*\n\|---\|.*\n((?:\|.*\n?)+)", matrix, text, flags=re.MULTILINE)
+
+
 class Worked(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
@@ -100,7 +113,7 @@ class Worked(SphinxDirective):
         text = f"$ attest {arguments}"
         box += nodes.literal_block(text, text, language="text", classes=["attest-output"])
         # Its headings are none of the page's.
-        lines = [f"**{line.lstrip('#').strip()}**" if line.startswith("#") else line for line in output.splitlines()]
+        lines = [f"**{line.lstrip('#').strip()}**" if line.startswith("#") else line for line in with_matrices(output).splitlines()]
         self.state.nested_parse(lines, self.content_offset, box, match_titles=False)
         return [box]
 
