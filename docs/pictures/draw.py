@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Draws the docs' pictures: draw.py DATA.json FOLDER writes FOLDER/NAME.svg for each. draw.py --names prints the names."""
+"""Draws the docs' pictures: draw.py DATA.json FOLDER writes FOLDER/NAME.svg for each. draw.py --names prints the names; draw.py --alone NAME DATA.json writes a picture that stands
+alone, as the README's does, with ink for light and for dark."""
 
 import json
 import pathlib
@@ -16,7 +17,19 @@ from draw_style import finish
 PICTURES = {name: draw for module in (draw_attention, draw_scores, draw_layers, draw_checks, draw_blocks) for name, draw in module.PICTURES.items()}
 
 
+# In a page it has the page's ink.
+INK_OF_ITS_OWN = "<style>svg{color:#1f2328}@media(prefers-color-scheme:dark){svg{color:#e6edf3}}</style>"
+
+
+def alone(name, file):
+    drawn, title, description = PICTURES[name](json.loads(pathlib.Path(file).read_text(encoding="utf-8")))
+    return finish(drawn, name, title, description).replace("</desc>", "</desc>" + INK_OF_ITS_OWN, 1)
+
+
 def main(arguments):
+    if len(arguments) == 3 and arguments[0] == "--alone":
+        print(alone(*arguments[1:]), end="")
+        return 0
     if arguments == ["--names"]:
         print("\n".join(PICTURES))
         return 0
