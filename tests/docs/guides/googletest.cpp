@@ -39,10 +39,9 @@ void my_kernel(const std::vector<float>& q, const std::vector<float>& k, const s
 #include <random>
 #include <vector>
 
-using rows = attest::axis<attest::dynamic>;
-
-attest::check_result judge(const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v, const std::vector<float>& out, std::size_t n, std::size_t d) {
-    const auto with_shape = [&](const std::vector<float>& memory) { return attest::shaped<rows, rows>(memory, n, d); };
+static attest::check_result judge(const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v, const std::vector<float>& out, std::size_t n, std::size_t d) {
+    using any = attest::axis<attest::dynamic>;
+    const auto with_shape = [&](const std::vector<float>& memory) { return attest::shaped<any, any>(memory, n, d); };
     return attest::check({{"op", "attention"}, {"causal", "top-left"}, {"arithmetic", "f32"}},
                          {{"q", with_shape(q)}, {"k", with_shape(k)}, {"v", with_shape(v)}}, {{"out", with_shape(out)}});
 }
