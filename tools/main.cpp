@@ -28,6 +28,13 @@ std::pair<std::string, std::string> split_tensor(const std::string& text) {
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// Some versions of CLI11 read -1 as 2^64 - 1.
+std::uint64_t seed_from(const std::string& text) {
+    if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string::npos)
+        throw attest::usage_error("--seed " + text + ": expected a whole number of at most 18 digits, 0 or greater");
+    return std::stoull(text);
+}
+
 // The options that say what a case is: op, conventions, names, bf16. Filled in when the command runs.
 struct case_arguments {
     std::map<std::string, std::string> settings;
@@ -114,7 +121,8 @@ int run(int argc, char** argv) {
     exercise_request exercise_to;
     bool no_key = false;
     exercise.add_option("--topic", exercise_to.topic, "softmax, attention, causal, multi-head, positions, cross-attention, layer-norm, feed-forward, shapes, variance or gradients")->required();
-    exercise.add_option("--seed", exercise_to.seed, "the same seed gives the same sheet, everywhere");
+    std::string seed = "1";
+    exercise.add_option("--seed", seed, "the same seed gives the same sheet, everywhere");
     exercise.add_option("--count", exercise_to.count, "how many questions, 1 to 50")->check(CLI::Range(1, 50));
     exercise.add_option("--format", exercise_to.format, "text, markdown or latex (a fragment; needs amsmath and amssymb)");
     exercise.add_flag("--no-key", no_key, "the questions alone");
@@ -190,6 +198,7 @@ int run(int argc, char** argv) {
         }
         if (exercise.parsed()) {
             exercise_to.key = !no_key;
+            exercise_to.seed = seed_from(seed);
             return run_exercise_command(exercise_to);
         }
         if (inspect.parsed()) refuse_option(inspect, inspected);

@@ -14,7 +14,7 @@ TEST_CASE("--version and --help answer on standard output", "[program]") {
     CHECK(version.status == 0);
     CHECK(version.out == "attest " + std::string(attest::version) + "\n");
     CHECK(version.err.empty());
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}, {"eval", "--help"}, {"inspect", "--help"}, {"list", "--help"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"}, {"-h"}, {"check", "--help"}, {"eval", "--help"}, {"trace", "--help"}, {"exercise", "--help"}, {"inspect", "--help"}, {"list", "--help"}}) {
         const outcome help = run(arguments);
         INFO(arguments.front() << "\n" << shown(help));
         CHECK(help.status == 0);
@@ -24,7 +24,7 @@ TEST_CASE("--version and --help answer on standard output", "[program]") {
     }
     const outcome help = run({"--help"});
     INFO(shown(help));
-    for (const char* const word : {"check", "eval", "inspect", "list", "--version", "Exit status", "0 ", "70 "}) CHECK(contains(help.out, word));
+    for (const char* const word : {"check", "eval", "trace", "exercise", "inspect", "list", "--version", "Exit status", "0 ", "70 "}) CHECK(contains(help.out, word));
     const outcome check = run({"check", "--help"});
     INFO(shown(check));
     for (const char* const word : {"--op", "--causal", "--scale", "--score", "--mask-polarity", "--empty-row", "--layout", "--axis", "--arithmetic", "--false-alarm", "--precision", "--rows", "--name", "--bf16", "--candidate", "--json",
@@ -41,7 +41,7 @@ TEST_CASE("usage errors are trouble, in one line", "[program]") {
         CHECK(is_trouble(o, parts));
     };
     refused({});
-    refused({"help"}, {"there is no command 'help'", "check, eval, inspect, list"});
+    refused({"help"}, {"there is no command 'help'", "check, eval, trace, exercise, inspect, list"});
     refused({""}, {"no command ''"});
     refused({"Check", good}, {"'Check'"});
     refused({"--nope"});
@@ -146,7 +146,7 @@ TEST_CASE("a full disk is trouble, not silence", "[program]") {
         return;
     }
     const std::string good = attention_case{}.write("good.npz");
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"check", good}, {"check", "--json", good}, {"eval", good}, {"inspect", good}, {"list"}, {"list", "--json"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"check", good}, {"check", "--json", good}, {"eval", good}, {"exercise", "--topic", "shapes"}, {"trace", "--q", "1", "--k", "1"}, {"inspect", good}, {"list"}, {"list", "--json"}}) {
         const outcome o = run(arguments, "", ">/dev/full");
         INFO(arguments.front() << "\n" << shown(o));
         CHECK(is_trouble(o, {"standard output cannot be written"}));
