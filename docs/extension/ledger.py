@@ -67,6 +67,12 @@ def in_html(text):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
+def sentence_case(text):
+    """A capital for a word, not for a symbol such as α_11 or z_1."""
+    word = text.split()[0].rstrip(",:")
+    return text[0].upper() + text[1:] if re.fullmatch(r"[a-z]{3,}", word) else text
+
+
 def verdict_html(claim):
     word = claim["text"]
     return f'<span class="verdict {word.replace(" ", "-")}"><span aria-hidden="true">{SIGNS[word]}</span> {word}</span>'
@@ -187,10 +193,10 @@ class Errata(SphinxDirective):
         settled = claim["details"] or "what is said above"
         if not settled.startswith(claim["method"]):
             settled = f"{claim['method']}: {settled}"
-        value = f"<dt>{html.escape((claim['value_is'] or 'value').capitalize())}</dt><dd>{html.escape(claim['value'])}</dd>" if claim["value"] else ""
+        value = f"<dt>{html.escape(sentence_case(claim['value_is'] or 'value'))}</dt><dd>{html.escape(claim['value'])}</dd>" if claim["value"] else ""
         text = (
             f'<section class="erratum"><p>{link_to(claim["id"], root)} {verdict_html(claim)}</p><dl><dt>Says</dt><dd>{in_html(claim["statement"])}</dd>'
-            f"<dt>Instead</dt><dd>{in_html(claim['correction'] or '')}</dd>{value}"
+            f"<dt>Instead</dt><dd>{in_html((claim['correction'] or '').replace("`value`", claim['value_is'] or "`value`"))}</dd>{value}"
             f"<dt>Settled by</dt><dd>{in_html(settled)}</dd></dl>"
         )
         result = [nodes.raw("", text, format="html")]

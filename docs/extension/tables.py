@@ -93,7 +93,7 @@ def ratio(x):
 SPEED = {
     "double": (("Attention in double", "Time", "Of NumPy's", "Of the peak's"), lambda e: (e["name"], milliseconds(e["seconds"]), ratio(e["of NumPy"]), ratio(e["of peak"]))),
     "certified": (
-        ("Certified", "Time", "Of NumPy's double", "Settled in double", "in double-double"),
+        ("Certified", "Time", "Of the double path's", "Settled in double", "in double-double"),
         lambda e: (e["name"], milliseconds(e["seconds"]), ratio(e["of double"]), *((f"{100 * e['settled'][i]:.2f} %" for i in (1, 2)) if e["settled"] else ("–", "–"))),
     ),
     "slow": (("The same values by", "Time", "Of certified f64's"), lambda e: (e["name"], milliseconds(e["seconds"]), ratio(e["of certified"]))),

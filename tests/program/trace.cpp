@@ -26,10 +26,47 @@ TEST_CASE("trace: the lectures' example of two tokens, line by line", "[program]
     INFO(shown(o));
     REQUIRE(o.status == 0);
     CHECK(o.err.empty());
-    for (const char* const line : {"  q_1·k_2 = 1·0 + 0·1 = 0\n", "  s_11 = 1/√2 ≈ 0.70711\n", "  s_12 = 0/√2 = 0\n", "  e^(s_11) ≈ e^(0.70711) ≈ 2.02811\n", "  e^(s_12) = e^0 = 1\n",
+    for (const char* const line : {"  q_1·k_2 = 1·0 + 0·1 = 0\n", "  s_11 = 1/√2 ≈ 0.70711\n", "  s_12 = 0/√2 = 0\n", "  e^(s_11) ≈ 2.02811\n", "  e^(s_12) = e^0 = 1\n",
                                    "  Σ_1 = e^(s_11) + e^(s_12) ≈ 2.02811 + 1 ≈ 3.02811\n", "  α_11 ≈ 2.02811/3.02811 ≈ 0.66976\n",
                                    "  z_1 = α_11·v_1 + α_12·v_2 ≈ 0.66976·(2, 0) + 0.33024·(0, 3) ≈ (1.33952, 0.99072)\n", "= is exact; ≈ is correctly rounded from the exact value, not from the rounded numbers before it.\n"})
         CHECK(contains(o.out, line));
+}
+
+TEST_CASE("trace: nothing stands behind = that is not equal to what stands before it", "[program]") {
+    const outcome fractions = trace({"--op", "score", "--q", "3", "--k", "15/7; 0"});
+    INFO(shown(fractions));
+    CHECK(contains(fractions.out, "  q_1·k_1 = 45/7 ≈ 6.42857\n"));
+    CHECK(contains(fractions.out, "  s_11 = 45/7 ≈ 6.42857\n"));
+    const outcome equal = trace({"--op", "softmax", "--x", "1/3 1/3"});
+    INFO(shown(equal));
+    CHECK(contains(equal.out, " = 0.5\n"));
+    CHECK_FALSE(contains(equal.out, "/2.79122 ="));
+    // A scale with more digits than are shown is rounded wherever it stands.
+    const outcome scaled = trace({"--q", "1; 2", "--k", "1; 0", "--v", "3; 1", "--dout", "1; 1", "--scale", "-0.7071068", "--digits", "2"});
+    INFO(shown(scaled));
+    CHECK(contains(scaled.out, "≈ (-0.71)·("));
+    CHECK_FALSE(contains(scaled.out, "= (-0.71)·("));
+}
+
+TEST_CASE("trace: powers of ten in squares and fractions stand in parentheses", "[program]") {
+    const outcome text = trace({"--op", "layer_norm", "--x", "1e-7 3e-7 -2e-7", "--eps", "0"});
+    INFO(shown(text));
+    CHECK(contains(text.out, "(3.3333·10^-8)²"));
+    CHECK(contains(text.out, "(3.3333·10^-8)/(2.0548·10^-7)"));
+    const outcome latex = trace({"--op", "layer_norm", "--x", "1e-7 3e-7 -2e-7", "--eps", "0", "--format", "latex"});
+    INFO(shown(latex));
+    CHECK_FALSE(contains(latex.out, "}^2}^2"));
+    CHECK_FALSE(contains(latex.out, "10^{-8}^2"));
+}
+
+TEST_CASE("trace: the base of rotations is written as a number", "[program]") {
+    const outcome base = trace({"--op", "rope", "--x", "1 0 1 0", "--rope-base", "1e4"});
+    INFO(shown(base));
+    CHECK(contains(base.out, "  θ_1 = 10000^(-2/4) = 0.01\n"));
+    const outcome great = trace({"--op", "rope", "--x", "1 0 1 0", "--rope-base", "1e9999"});
+    INFO(shown(great));
+    CHECK(great.status == 2);
+    CHECK(contains(great.err, "--rope-base 1e9999: its exponent is beyond 60"));
 }
 
 TEST_CASE("trace: other numbers of the lectures", "[program]") {

@@ -104,7 +104,10 @@ table write_softmax(writer& to, const table& scores, const std::vector<bool>& vi
             terms.push_back(powers(i, j));
             sums[i] = sums[i] + powers(i, j);
             sum_of += (terms.size() == 1 ? math("") : math(" + ")) + e_to(exponent(i, j));
-            lines.push_back({e_to(exponent(i, j)), to.value(powers(i, j), {{!to.is_exact(x), e_to(to.digits(x))}})});
+            // e to a rounded number may round to another digit than e to the exact one: it is not written.
+            std::vector<link> as_power;
+            if (to.is_exact(x)) as_power.push_back({false, e_to(to.digits(x))});
+            lines.push_back({e_to(exponent(i, j)), to.value(powers(i, j), as_power)});
         }
         std::vector<link> steps = {{false, sum_of}};
         if (terms.size() > 1) steps.push_back(to.sum(terms));

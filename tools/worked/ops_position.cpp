@@ -43,6 +43,8 @@ void write_rope_op(writer& to, const problem& given) {
     const std::size_t d = x.last(0), r = given.how.rope_dim.value_or(d);
     if (r > d || r % 2 != 0) throw usage_error("rope rotates " + std::to_string(r) + " of the " + std::to_string(d) + " components of x " + shape_text(x.shape) + "; expected an even number, at most all of them");
     const std::string base_text = given.how.rope_base.value_or("10000");
+    if (const detail::number_parts parts = detail::parse_number("rope-base", base_text); parts.exponent > 60 || parts.exponent < -60)
+        throw usage_error("--rope-base " + base_text + ": its exponent is beyond 60; the angles of a worked example are written out");
     const number base(number_from<fraction>("rope-base", base_text));
     const std::vector<std::size_t> slices = joined_slices({{"x", &x}}, false);
     to.say(1, "Rotary positions");
@@ -58,7 +60,7 @@ void write_rope_op(writer& to, const problem& given) {
         formulas lines;
         for (std::size_t p = 0; p < r / 2; ++p) {
             turns[p] = power(base, -whole(2 * p), whole(r));
-            lines.push_back({math("θ_" + std::to_string(p), "\\theta_{" + std::to_string(p) + "}"), to.value(turns[p], {{false, power_of(base_text, 2 * p, r, true)}})});
+            lines.push_back({math("θ_" + std::to_string(p), "\\theta_{" + std::to_string(p) + "}"), to.value(turns[p], {{!to.is_exact(base), power_of(to.operand(base), 2 * p, r, true)}})});
         }
         to.put(std::move(lines));
         to.say_step("Each pair of components, turned by its position times its angle; both are counted from 0");

@@ -31,7 +31,11 @@ math times() { return {"·", " \\cdot "}; }
 math minus_infinity_sign() { return {"−∞", "-\\infty"}; }
 math root_of(const math& x) { return {"√" + x.text, "\\sqrt{" + x.latex + "}"}; }
 math e_to(const math& exponent) { return {"e^" + (exponent.text.size() > 1 ? "(" + exponent.text + ")" : exponent.text), "e^{" + exponent.latex + "}"}; }
-math over(const math& above, const math& below) { return {above.text + "/" + below.text, "\\frac{" + above.latex + "}{" + below.latex + "}"}; }
+namespace {
+// What has an operation in it, in parentheses, as a part of a fraction that is written in a line.
+std::string grouped(const std::string& text) { return text.find("·10^") != std::string::npos && text.front() != '(' ? "(" + text + ")" : text; }
+} // namespace
+math over(const math& above, const math& below) { return {grouped(above.text) + "/" + grouped(below.text), "\\frac{" + above.latex + "}{" + below.latex + "}"}; }
 
 namespace {
 
@@ -60,7 +64,7 @@ math writer::digits(const number& x) {
 }
 math writer::operand(const number& x) {
     const math m = digits(x);
-    return m.text.front() == '-' ? in_parentheses(m) : m;
+    return m.text.front() == '-' || m.text.find("·10^") != std::string::npos ? in_parentheses(m) : m;
 }
 bool writer::is_exact_entry(const number& x) const {
     const printed p = print(x, decimals_);
@@ -85,6 +89,14 @@ std::vector<link> writer::value(const number& x, std::vector<link> before) {
     const bool repeated = p.is_exact() && !before.empty() && !before.back().rounded && before.back().what.text == shown.text;
     if (!repeated) before.push_back({!p.is_exact(), shown});
     return before;
+}
+
+void writer::put(formulas lines) {
+    for (line& l : lines) {
+        const auto last_exact = std::find_if(l.links.rbegin(), l.links.rend(), [](const link& k) { return !k.rounded; }).base();
+        l.links.erase(std::remove_if(l.links.begin(), last_exact, [](const link& k) { return k.rounded; }), last_exact);
+    }
+    if (!lines.empty()) steps.blocks.emplace_back(std::move(lines));
 }
 
 link writer::vector(const std::vector<number>& x) {

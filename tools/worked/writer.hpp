@@ -46,9 +46,8 @@ public:
     void begin_again() { step_ = 0; }
     // What = and ≈ mean, said once.
     void say_marks();
-    void put(formulas lines) {
-        if (!lines.empty()) steps.blocks.emplace_back(std::move(lines));
-    }
+    // Without the rounded steps that an exact one follows: its = would not be true of them.
+    void put(formulas lines);
     void put(const math& name, const table& t) { put(name, t, [](std::size_t, std::size_t) { return true; }); }
     void put(const math& name, const table& t, const std::function<bool(std::size_t, std::size_t)>& shown);
 

@@ -12,7 +12,7 @@ namespace attest {
 /// The slope of head h of H, by the rule of the paper's code. H a power of two: 2^(−8(h + 1)/H). Else, with P the greatest power of two below H:
 /// first the P slopes of P heads, then the first, third, fifth, … of those of 2P heads.
 ///
-/// Made of halves and roots of 2 alone, so exact where the exponent is whole (H = 1, 2, 4, 8) and the arithmetic has halves.
+/// Made of halves and roots of 2 alone, so exact where the exponent is whole (H up to 8) and the arithmetic has halves.
 /// Throws shape_error unless h < H.
 template <scalar S> [[nodiscard]] constexpr S alibi_slope(std::size_t h, std::size_t n_heads) {
     static_assert(has_sqrt<S>, "ALiBi's slopes need a scalar with a root: attest::sqrt must take it; or give the slopes");
