@@ -190,13 +190,15 @@ class Errata(SphinxDirective):
 
     def entry(self, claim):
         root = root_from(self.env.docname)
-        settled = claim["details"] or "what is said above"
+        # The ledger's text refers to its field.
+        instead = (claim["correction"] or "").replace("`value`", claim["value_is"] or "the value")
+        settled = (claim["details"] or "what is said above").replace("`value`", claim["value_is"] or "the value")
         if not settled.startswith(claim["method"]):
             settled = f"{claim['method']}: {settled}"
         value = f"<dt>{html.escape(sentence_case(claim['value_is'] or 'value'))}</dt><dd>{html.escape(claim['value'])}</dd>" if claim["value"] else ""
         text = (
             f'<section class="erratum"><p>{link_to(claim["id"], root)} {verdict_html(claim)}</p><dl><dt>Says</dt><dd>{in_html(claim["statement"])}</dd>'
-            f"<dt>Instead</dt><dd>{in_html((claim['correction'] or '').replace("`value`", claim['value_is'] or "`value`"))}</dd>{value}"
+            f"<dt>Instead</dt><dd>{in_html(instead)}</dd>{value}"
             f"<dt>Settled by</dt><dd>{in_html(settled)}</dd></dl>"
         )
         result = [nodes.raw("", text, format="html")]

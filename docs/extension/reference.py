@@ -110,6 +110,8 @@ def declaration_of(lines, line):
     first = line - 1
     while first > 0:
         above = lines[first - 1].strip()
+        if not above.startswith(("//", "#")):
+            above = without_strings(above).strip()  # a comment may stand behind its `;`
         if not above or above.startswith(("//", "#")) or above.endswith((";", "}", "{", ":")):
             break
         first -= 1
@@ -122,7 +124,9 @@ def declaration_of(lines, line):
         code = without_strings(lines[index])
         cut = None
         for at, character in enumerate(code):
-            if character in "{;" and depth == 0:
+            # Not what it is defined by: a body, the initialisers of a constructor, and where it is a variable its value.
+            starts_initialisers = character == ":" and ")" in code[:at] + "".join(text) and code[at - 1 : at] != ":" and code[at + 1 : at + 2] != ":"
+            if depth == 0 and (character in "{;" or starts_initialisers):
                 cut = at
                 break
             depth += character in OPENING
@@ -181,6 +185,14 @@ def description(lines):
                 block.append(lines[index])
             text = "\n".join(part[4:] for part in block)
             result.append(nodes.literal_block(text, text, language="text"))
+        elif line.startswith("|"):
+            flush()
+            block = [line]
+            while index + 1 < len(lines) and lines[index + 1].startswith("|"):
+                index += 1
+                block.append(lines[index])
+            text = "\n".join(part for part in block if not re.fullmatch(r"[|: -]+", part))
+            result.append(nodes.literal_block(text, text, language="text"))
         elif line.lstrip().startswith("- "):
             if items is None:
                 flush()
@@ -231,6 +243,10 @@ class Reference(SphinxDirective):
 
     def entry(self, name, lines):
         declaration, comment = declaration_of(lines, name.line)
+        made = re.match(r"\s*ATTEST_RULE\w*\((\w+),", lines[name.line - 1])
+        if made:  # a rule of shapes, which a macro defines: its sentence is what one looks for
+            name.name = f"rules::{made[1]}"
+            declaration = "\n".join(line.strip() for line in lines[name.line - 1 : end_of_definition(lines, name.line - 1) + 1])
         if name.kind == "enum":  # its values are what one looks for
             declaration = "\n".join(lines[name.line - 1 : end_of_definition(lines, name.line - 1) + 1])
         box = nodes.container(classes=["api-entry"])

@@ -86,7 +86,7 @@ ATTEST_RULE_AXES_MEET(inner_dimension, "the product A B needs B to have one row 
 ATTEST_RULE_AXES_MEET(mask_row_for_each_query, "the mask must have one row for each query: entry (i, j) says whether query i may see key j");
 /// Mask n_q × n_k: columns.
 ATTEST_RULE_AXES_MEET(mask_column_for_each_key, "the mask must have one column for each key: entry (i, j) says whether query i may see key j");
-/// Tensors that are compared, copied or combined element by element (A187).
+/// Tensors that are compared, copied or combined element by element (A085).
 ATTEST_RULE_AXES_MEET(same_shape, "tensors that are combined element by element must have the same shape");
 
 /// X n × d_in times W d_in × d_out (A062, A103, B021).
