@@ -52,7 +52,7 @@ json sinusoidal_positions() {
     constexpr std::size_t n = 64, d = 32;
     const auto table = sinusoidal_pairs<double>(n, d);
     json all{{"n", n}, {"d", d}, {"table", rows_of(table)}, {"curves", json::array()}};
-    for (const std::size_t c : {0, 1, 8, 16}) {
+    for (const std::size_t c : {0U, 1U, 8U, 16U}) {
         json curve{{"component", c}, {"values", json::array()}};
         for (std::size_t t = 0; t < n; ++t) curve["values"].push_back(table(t, c));
         all["curves"].push_back(curve);
