@@ -18,6 +18,7 @@ std::string op_for(const std::vector<std::pair<std::string, std::string>>& tenso
 }
 
 worked::problem problem_from_texts(const trace_request& request) {
+    if (!request.about.names.empty() || !request.about.bf16.empty()) throw usage_error("--name and --bf16 are about the members of a CASE; these tensors are given as text");
     settings given = request.about.given;
     if (detail::last_of(given, "op").empty()) given.emplace_back("op", op_for(request.tensors));
     worked::problem p;

@@ -59,6 +59,16 @@ TEST_CASE("trace: powers of ten in squares and fractions stand in parentheses", 
     CHECK_FALSE(contains(latex.out, "10^{-8}^2"));
 }
 
+TEST_CASE("trace: what lies at a power of ten is rounded to it from both sides", "[program]") {
+    const outcome o = trace({"--op", "gelu", "--x", "1e300 -1e300"});
+    INFO(shown(o));
+    CHECK(contains(o.out, "≈ 1.0000·10^300\n"));
+    CHECK_FALSE(contains(o.out, "Φ(x_11) ≈ (1·10^300)·1.00000 ≈ ?"));
+    const outcome named = trace({"--q", "1", "--k", "1", "--name", "a=b"});
+    CHECK(named.status == 2);
+    CHECK(contains(named.err, "--name and --bf16 are about the members of a CASE"));
+}
+
 TEST_CASE("trace: the base of rotations is written as a number", "[program]") {
     const outcome base = trace({"--op", "rope", "--x", "1 0 1 0", "--rope-base", "1e4"});
     INFO(shown(base));

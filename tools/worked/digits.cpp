@@ -149,7 +149,11 @@ std::optional<printed> print_scientific(const enclosed& x, int decimals) {
         const auto bound = [&](const integer& n) { return integer(n << static_cast<unsigned>(-both->exponent)); };
         if (greatest < bound(one)) --k;
         else if (least >= bound(ten)) ++k;
-        else if (least < bound(one) || greatest >= bound(ten)) return std::nullopt;
+        else if (greatest >= bound(ten)) ++k;
+        else if (least < bound(one)) { // a power of ten in between: what is below it may round up to it
+            if (floor_of_half_up(10 * least, both->exponent) != ten || floor_of_half_up(greatest, both->exponent) != one) return std::nullopt;
+            return scientific(negative ? integer(-one) : one, decimals, k, printed::kind::rounded);
+        }
         else {
             const integer low = floor_of_half_up(least, both->exponent), high = floor_of_half_up(greatest, both->exponent);
             if (low != high) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "attest/oracle/ball_functions.hpp"
 
+#include <map>
 #include <utility>
 
 namespace attest::worked {
@@ -17,8 +18,7 @@ struct number::node {
 
     bool form_known = false;
     std::optional<form> found_form;
-    unsigned bits = 0;
-    enclosed near;
+    std::map<unsigned, enclosed> near; // by bits
 
     const std::optional<form>& as_form() {
         if (!form_known) found_form = make_form();
@@ -26,9 +26,8 @@ struct number::node {
         return found_form;
     }
     const enclosed& enclosure(unsigned wanted) {
-        if (bits != wanted) near = make_enclosure(wanted);
-        bits = wanted;
-        return near;
+        const auto known = near.find(wanted);
+        return known != near.end() ? known->second : near.emplace(wanted, make_enclosure(wanted)).first->second;
     }
 
 private:

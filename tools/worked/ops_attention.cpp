@@ -44,8 +44,7 @@ void write_score_op(writer& to, const problem& given) {
     to.say(1, given.how.score == score_kind::dot ? "Dot-product scores" : "Scaled dot-product scores");
     to.say_marks();
     for (std::size_t s = 0; s < count; ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         attention_slice a;
         a.q = slice_of(q, slices, s);
         a.k = slice_of(k, slices, s);
@@ -98,8 +97,7 @@ void write_attention_op(writer& to, const problem& given) {
                 " alone; all other keys are hidden."});
     if (given.how.window) to.say({"Window: a query sees keys at most " + std::to_string(given.how.window->left) + " before its own and " + std::to_string(given.how.window->right) + " after it."});
     for (std::size_t s = 0; s < count; ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         attention_slice a;
         a.q = slice_of(q, slices, s);
         a.k = slice_of(k, slices, s);
@@ -132,8 +130,7 @@ void write_softmax_op(writer& to, const problem& given) {
     to.say(1, "Softmax of each row");
     to.say_marks();
     for (std::size_t s = 0; s < element_count(slices); ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         const table rows = slice_of(x, slices, s);
         to.say_step("Given");
         to.put("X", rows);

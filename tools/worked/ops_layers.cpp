@@ -67,8 +67,7 @@ void write_feed_forward_op(writer& to, const problem& given) {
     to.say(1, "Feed-forward network");
     to.say_marks();
     for (std::size_t s = 0; s < element_count(slices); ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         const table rows = slice_of(x, slices, s);
         to.say_step("Given");
         to.put("X", rows);

@@ -72,8 +72,7 @@ void write_norm(writer& to, const problem& given, bool centred) {
     to.say(1, centred ? "LayerNorm" : "RMSNorm");
     to.say_marks();
     for (std::size_t s = 0; s < element_count(slices); ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         const table rows = slice_of(x, slices, s);
         const std::size_t n = rows.rows;
         to.say_step("Given");
@@ -138,8 +137,7 @@ void write_each(writer& to, const problem& given, const std::string& title, tabl
     to.say(1, title);
     to.say_marks();
     for (std::size_t s = 0; s < element_count(slices); ++s) {
-        if (!slices.empty()) to.say(2, slice_name(slices, s));
-        to.begin_again();
+        begin_slice(to, slices, s);
         const table rows = slice_of(x, slices, s);
         to.say_step("Given");
         to.put("X", rows);

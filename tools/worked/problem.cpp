@@ -174,5 +174,9 @@ void refuse_conventions(const conventions& how, const std::vector<std::string_vi
         throw usage_error("attest trace has no steps for " + key + "=" + value + " of " + how.op + (known.empty() ? "" : "; it knows " + detail::listed(known)) + "; attest eval gives the values");
     }
 }
+void begin_slice(writer& to, const std::vector<std::size_t>& slices, std::size_t slice) {
+    if (!slices.empty()) to.say(2, slice_name(slices, slice));
+    to.begin_again();
+}
 
 } // namespace attest::worked

@@ -50,6 +50,9 @@ void refuse_large(const std::string& name, const std::vector<std::size_t>& shape
 // "slice [0, 1]"
 [[nodiscard]] std::string slice_name(const std::vector<std::size_t>& slices, std::size_t slice);
 
+// The heading of a slice, where there are several, and the count of steps from 1.
+void begin_slice(writer& to, const std::vector<std::size_t>& slices, std::size_t slice);
+
 // usage_error naming the first convention of the op that is in force with another value than these steps know. `known`: keys that the op's steps read.
 void refuse_conventions(const conventions& how, const std::vector<std::string_view>& known);
 
