@@ -368,7 +368,7 @@ TEST_CASE("trace: what it cannot write out is refused in one line", "[program]")
     refused({}, {"CASE", "--q"});
     refused({"--q", "1", "--k", "1_0", "--v", "1"}, {"k", "'1_0'"});
     refused({"--q", "1", "--k", "", "--v", "1"}, {"tensor k", "row 1 is empty"});
-    refused({"--q", "1 2; 3", "--k", "1", "--v", "1"}, {"row 2 has 1 numbers, row 1 has 2"});
+    refused({"--q", "1 2; 3", "--k", "1", "--v", "1"}, {"row 2 has length 1, row 1 length 2"});
     refused({"--q", "1/0", "--k", "1"}, {"'1/0' divides by 0"});
     refused({"--q", "1/2/3", "--k", "1"}, {"2/3"});
     refused({"--q", "nan", "--k", "1"}, {"nan"});

@@ -87,7 +87,7 @@ tensor tensor_from_text(const std::string& name, const std::string& text, bool o
         if (words.empty() && from > text.size() && rows != 0) break; // "1 0; 0 1;"
         if (words.empty()) throw usage_error("--tensor " + name + ": row " + std::to_string(rows + 1) + " is empty; rows are separated by ; and numbers by spaces, as in \"1 0; 0 1\"");
         if (rows != 0 && words.size() != columns)
-            throw usage_error("--tensor " + name + ": row " + std::to_string(rows + 1) + " has " + std::to_string(words.size()) + " numbers, row 1 has " + std::to_string(columns) + "; expected equally many");
+            throw usage_error("--tensor " + name + ": row " + std::to_string(rows + 1) + " has length " + std::to_string(words.size()) + ", row 1 length " + std::to_string(columns) + "; expected equally many numbers");
         columns = words.size();
         ++rows;
         for (const std::string& word : words) {

@@ -7,6 +7,7 @@ Exit status 77, "skipped", where NumPy, PyTorch or safetensors are not installed
 import sys
 
 try:
+    # [imports]
     import json
     import zipfile
 
@@ -14,6 +15,7 @@ try:
     import torch
     from safetensors.torch import save_file
     from torch.nn.functional import scaled_dot_product_attention
+    # [/imports]
 except ImportError as error:
     print(f"attest: skipped, {error}")
     sys.exit(77)
@@ -25,9 +27,11 @@ torch.manual_seed(7)
 torch.set_num_threads(1)
 
 
+# [inputs]
 def inputs(dtype, *, requires_grad=False):
     """Two batches of 4 heads; 24 queries and as many keys of 16 components."""
     return [torch.randn(2, 4, 24, 16, dtype=dtype, requires_grad=requires_grad) for _ in range(3)]
+# [/inputs]
 
 
 # [save]
@@ -37,9 +41,8 @@ def save(path, case, **says):
 # [/save]
 
 
-q, k, v = inputs(torch.bfloat16)
-
 # [attention]
+q, k, v = inputs(torch.bfloat16)
 out = scaled_dot_product_attention(q, k, v, is_causal=True)
 save("attention.safetensors", {"q": q, "k": k, "v": v, "out": out}, op="attention", causal="top-left", arithmetic="bf16+f32")
 # [/attention]
@@ -49,15 +52,14 @@ bits = {"q": q, "k": k, "v": v, "out": out}
 numpy.savez("bits.npz", **{name: t.view(torch.int16).numpy() for name, t in bits.items()})
 # [/npz_bf16]
 
+# [npz]
 q, k, v = inputs(torch.float32)
 out = scaled_dot_product_attention(q, k, v, is_causal=True)
-
-# [npz]
 numpy.savez("attention.npz", q=q.numpy(), k=k.numpy(), v=v.numpy(), out=out.numpy())
 # [/npz]
 
-numpy.savez("declared.npz", q=q.numpy(), k=k.numpy(), v=v.numpy(), out=out.numpy())
 # [declare]
+numpy.savez("declared.npz", q=q.numpy(), k=k.numpy(), v=v.numpy(), out=out.numpy())
 with zipfile.ZipFile("declared.npz", "a") as file:
     file.writestr("attest.json", '{"op": "attention", "causal": "top-left", "arithmetic": "f32"}')
 # [/declare]
@@ -76,10 +78,9 @@ case = {"q": q, "k": k, "v": v, **my_attention(q, k, v)}
 save("stages.safetensors", case, op="attention", causal="top-left", arithmetic="f32")
 # [/stages]
 
+# [gradients]
 q, k, v = inputs(torch.float32, requires_grad=True)
 dout = torch.randn(2, 4, 24, 16)
-
-# [gradients]
 out = scaled_dot_product_attention(q, k, v, is_causal=True)
 out.backward(dout)
 case = {"q": q, "k": k, "v": v, "out": out, "dout": dout, "dq": q.grad, "dk": k.grad, "dv": v.grad}
