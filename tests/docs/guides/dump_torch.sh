@@ -4,7 +4,9 @@
 # 77, "skipped", where there is no Python with NumPy, PyTorch and safetensors.
 set -u
 program=$1 folder=$2 python=${3:-python3}
-script=$(cd "$(dirname "$0")" && pwd)/dump_torch.py
+here=$(cd "$(dirname "$0")" && pwd)
+script=$here/dump_torch.py
+. "$here/expect.sh"
 
 command -v "$python" >/dev/null || { echo "attest: skipped, there is no $python"; exit 77; }
 rm -rf "$folder" && mkdir -p "$folder" || exit 1
@@ -15,18 +17,7 @@ case $? in
     *) echo "dump_torch.py failed"; exit 1 ;;
 esac
 cd "$folder" || exit 1
-attest() { "$program" "$@"; }
 failed=0
-expect() { # status, command
-    wanted=$1
-    shift
-    "$@" >report.txt 2>&1
-    got=$?
-    [ $got -eq "$wanted" ] && return
-    echo "exit status $got, expected $wanted: $*"
-    cat report.txt
-    failed=1
-}
 
 expect 0 attest check attention.safetensors
 expect 0 attest check attention.npz --op attention --causal top-left --arithmetic f32

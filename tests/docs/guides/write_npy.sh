@@ -5,6 +5,7 @@
 set -u
 program=$1 folder=$2 compiler=${3:-cc}
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/expect.sh"
 
 command -v "$compiler" >/dev/null || { echo "attest: skipped, there is no C compiler $compiler"; exit 77; }
 rm -rf "$folder" && mkdir -p "$folder/kernel" "$folder/kernel_bf16" "$folder/kernel_wrong" && cd "$folder" || exit 1
@@ -17,17 +18,6 @@ for case in kernel kernel_bf16 kernel_wrong; do
         cmp "$case/$name.npy" "$here/$case/$name.npy" || failed=1
     done
 done
-attest() { "$program" "$@"; }
-expect() { # status, command
-    wanted=$1
-    shift
-    "$@" >report.txt 2>&1
-    got=$?
-    [ $got -eq "$wanted" ] && return
-    echo "exit status $got, expected $wanted: $*"
-    cat report.txt
-    failed=1
-}
 
 expect 0 attest inspect kernel
 expect 0 attest check kernel --op attention --causal top-left --arithmetic f32
